@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contractions and windows. Logical dimension order is ONNX's: [N, C, spatial...];
+// where a value lies in memory is its layout's business.
+
+def MatMulOp : Op<"matmul", [Pure, Hero, SameTypeOperands]> {
+  let summary = "lhs [..., M, K] times rhs [..., K, N]; leading dimensions broadcast; accumulates in at least f32";
+  let description = "With transposeRhs the last two dimensions of rhs are [N, K]; with transposeLhs those of lhs are [K, M]. Both operands have rank 2 or more (1-D operands are reshaped at import). Integers accumulate in i32 or wider: result type `accumulate` where given.";
+  let operands = (ins NumberTensor:$lhs, NumberTensor:$rhs);
+  let attributes = (attrs Default<Bool, "false">:$transposeLhs, Default<Bool, "false">:$transposeRhs, Optional<ElementType>:$resultType);
+  let inferTypes = "inferMatMul";
+}
+def ConvOp : Op<"conv", [Pure, Hero, SameTypeOperands]> {
+  let summary = "convolution (cross-correlation) of input [N, C, spatial] with filter [M, C/groups, kernel]";
+  let description = "1 to 3 spatial dimensions, one entry each in the lists. padLow, padHigh are explicit zeros. Accumulates in at least f32. ONNX Conv.";
+  let operands = (ins NumberTensor:$input, NumberTensor:$filter);
+  let attributes = (attrs I64List:$strides, I64List:$padLow, I64List:$padHigh, I64List:$dilations, Default<I64, "1">:$groups, Optional<ElementType>:$resultType);
+  let inferTypes = "inferConv";
+}
+def ConvTransposeOp : Op<"conv_transpose", [Pure, Hero, SameTypeOperands]> {
+  let summary = "transposed convolution of input [N, C, spatial] with filter [C, M/groups, kernel]";
+  let description = "result size = (in - 1) * stride + (kernel - 1) * dilation + 1 + outputPadding - padLow - padHigh. ONNX ConvTranspose.";
+  let operands = (ins NumberTensor:$input, NumberTensor:$filter);
+  let attributes = (attrs I64List:$strides, I64List:$padLow, I64List:$padHigh, I64List:$dilations, I64List:$outputPadding, Default<I64, "1">:$groups);
+  let inferTypes = "inferConvTranspose";
+}
+def PoolKind : Enum<["max", "average", "sum"]>;
+def PoolOp : Op<"pool", [Pure, Hero]> {
+  let summary = "max, average or sum over a sliding window; every list has one entry per dimension of the input";
+  let description = "padHigh already includes what ceil_mode adds. average divides by the cells that lie in the input, or, with countIncludePad, in input and declared padding (`ceilExtra` cells at the end of each dimension are outside both). sum with a window over channels serves LRN.";
+  let operands = (ins NumberTensor:$input);
+  let attributes = (attrs PoolKind:$kind, I64List:$window, I64List:$strides, I64List:$padLow, I64List:$padHigh, I64List:$dilations, Default<Bool, "false">:$countIncludePad, Default<I64List, "{}">:$ceilExtra);
+  let inferTypes = "inferPool";
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+include "OpBase.td"
+include "SourceOps.td"
+include "PointwiseOps.td"
+include "ViewOps.td"
+include "ReductionOps.td"
+include "LinearOps.td"
+include "IndexOps.td"
+include "RecurrentOps.td"
+include "ControlOps.td"

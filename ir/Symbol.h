@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbols of a module: what is known of each named dimension.
+#pragma once
+
+#include "ir/Dim.h"
+#include <map>
+
+namespace dlc {
+
+/// Where the value of a symbol comes from at run time.
+enum class SymbolHome : uint8_t {
+  HostArgument, ///< read from an input's shape
+  DeviceCell    ///< a count that a kernel computes
+};
+
+struct Symbol {
+  std::string name;
+  SymbolHome home = SymbolHome::HostArgument;
+  int64_t lower = 0;                 ///< smallest value
+  std::optional<int64_t> upper;      ///< largest value
+  int64_t divisor = 1;               ///< always a multiple of this
+  std::optional<Dim> bound;          ///< upper bound as an expression (device cells)
+};
+
+/// Symbols by name, in a stable order.
+using SymbolTable = std::map<std::string, Symbol, std::less<>>;
+
+/// Bounds of `d` given what the table says; nothing where unbounded.
+std::optional<int64_t> lowerBound(const Dim &d, const SymbolTable &symbols);
+std::optional<int64_t> upperBound(const Dim &d, const SymbolTable &symbols);
+/// Is `d` a multiple of `divisor` for all values of the symbols?
+bool isMultipleOf(const Dim &d, int64_t divisor, const SymbolTable &symbols);
+
+} // namespace dlc
