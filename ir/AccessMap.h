@@ -7,13 +7,15 @@
 namespace dlc {
 
 /// One condition `lower <= value < upper` on an index expression.
-struct IndexRange { Dim value, lower, upper; };
+struct IndexRange {
+  Dim value, lower, upper;
+};
 
 /// Where a result element of a view op comes from: operand `operand` at
-/// `index` if all `valid` hold; otherwise the next access of the list, and after
-/// the last one the fill value. Index expressions are over the symbols that the
-/// caller chose for the result's coordinates. This is how pads, window edges and
-/// joins are said.
+/// `index` if all `valid` hold; otherwise the next access of the list, and
+/// after the last one the fill value. Index expressions are over the symbols
+/// that the caller chose for the result's coordinates. This is how pads, window
+/// edges and joins are said.
 struct Access {
   unsigned operand;
   Shape index;
@@ -32,7 +34,8 @@ AccessMap accessMap(const Op &view, llvm::ArrayRef<Dim> index);
 
 /// Coordinates in `to` of the element with coordinates `index` in `from` when
 /// both shapes list the same elements in row-major order (reshape).
-Shape reindex(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim> to, llvm::ArrayRef<Dim> index);
+Shape reindex(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim> to,
+              llvm::ArrayRef<Dim> index);
 
 /// Operand coordinates of a pointwise op that broadcasts `shape` to the result.
 Shape broadcastIndex(llvm::ArrayRef<Dim> shape, llvm::ArrayRef<Dim> index);

@@ -8,10 +8,9 @@
 namespace dlc {
 
 /// Empty: the attribute is absent (optional) or at its default.
-using Attribute =
-    std::variant<std::monostate, bool, int64_t, double, std::string,
-                 std::vector<int64_t>, std::vector<double>,
-                 std::vector<std::string>, std::vector<Dim>, DataType, Layout,
-                 Constant>;
+using Attribute = std::variant<std::monostate, bool, int64_t, double,
+                               std::string, std::vector<int64_t>,
+                               std::vector<double>, std::vector<std::string>,
+                               std::vector<Dim>, DataType, Layout, Constant>;
 
 } // namespace dlc

@@ -12,22 +12,32 @@ public:
   explicit Builder(Graph &graph) : graph(&graph), place(graph.end()) {}
   void setInsertionPoint(Op *before);
   void setInsertionPointAfter(Op *op);
-  void setInsertionPointToEnd(Graph &g) { graph = &g; place = g.end(); }
+  void setInsertionPointToEnd(Graph &g) {
+    graph = &g;
+    place = g.end();
+  }
   Location location; ///< given to every op that is created
 
   /// Creates `T` from its operands and attributes, infers its types and inserts
   /// it. For a user's model: errors are the user's.
-  template <class T, class... Args> llvm::Expected<T> tryCreate(Args &&...args) {
-    if (llvm::Error e = finish(T::make(location, std::forward<Args>(args)...), made))
-      return std::move(e);
+  template <class T, class... Args>
+  llvm::Expected<T> tryCreate(Args &&...args) {
+    if (llvm::Error e =
+            finish(T::make(location, std::forward<Args>(args)...), made))
+      return e;
     return T(made);
   }
   /// The same where failure would be our mistake.
   template <class T, class... Args> T create(Args &&...args) {
-    llvm::Error e = finish(T::make(location, std::forward<Args>(args)...), made);
+    llvm::Error e =
+        finish(T::make(location, std::forward<Args>(args)...), made);
     DLC_CHECK(!e) << llvm::toString(std::move(e));
     return T(made);
   }
+  /// Infers the types of a detached op whose regions are filled, and inserts
+  /// it. The way to make a fusion, an if or a loop. Frees the op on error.
+  llvm::Expected<Op *> tryInsert(Op *op);
+  Op *insert(Op *op);
   Value *constant(Constant value);
   /// Scalar constant of `element`.
   Value *scalar(DataType element, double value);

@@ -19,10 +19,15 @@ public:
   CheckStream(const char *file, int line, const char *condition)
       : file(file), line(line), condition(condition), os(detail) {}
   [[noreturn]] ~CheckStream() { checkFailed(file, line, condition, detail); }
-  template <class T> CheckStream &operator<<(const T &v) { os << v; return *this; }
+  template <class T> CheckStream &operator<<(const T &v) {
+    os << v;
+    return *this;
+  }
 
 private:
-  const char *file; int line; const char *condition;
+  const char *file;
+  int line;
+  const char *condition;
   std::string detail;
   llvm::raw_string_ostream os;
 };

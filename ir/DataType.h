@@ -9,8 +9,22 @@
 namespace dlc {
 
 enum class DataType : uint8_t {
-  F64, F32, F16, BF16, F8E4M3, F8E5M2,
-  I64, I32, I16, I8, I4, U64, U32, U16, U8, U4,
+  F64,
+  F32,
+  F16,
+  BF16,
+  F8E4M3,
+  F8E5M2,
+  I64,
+  I32,
+  I16,
+  I8,
+  I4,
+  U64,
+  U32,
+  U16,
+  U8,
+  U4,
   Bool
 };
 
@@ -26,7 +40,8 @@ bool isFloat(DataType type);
 /// Signed or unsigned integer; bool is none.
 bool isInteger(DataType type);
 bool isSigned(DataType type);
-/// The type in which a fused body computes: f32 for narrower floats, else itself.
+/// The type in which a fused body computes: f32 for narrower floats, else
+/// itself.
 DataType computeType(DataType type);
 
 } // namespace dlc

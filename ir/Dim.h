@@ -21,21 +21,34 @@ namespace dlc {
 /// `overflowed()` holds; it evaluates to nothing.
 class Dim {
 public:
-  enum class Kind : uint8_t { Constant, Symbol, Add, Mul, FloorDiv, CeilDiv, Mod, Max, Min, Overflow };
+  enum class Kind : uint8_t {
+    Constant,
+    Symbol,
+    Add,
+    Mul,
+    FloorDiv,
+    CeilDiv,
+    Mod,
+    Max,
+    Min,
+    Overflow
+  };
 
   Dim(int64_t value = 0);
   static Dim symbol(llvm::StringRef name);
 
   Kind kind() const;
   bool isConstant() const { return kind() == Kind::Constant; }
-  bool isConstant(int64_t value) const { return isConstant() && constant() == value; }
+  bool isConstant(int64_t value) const {
+    return isConstant() && constant() == value;
+  }
   int64_t constant() const;
   std::optional<int64_t> tryConstant() const;
   bool overflowed() const { return kind() == Kind::Overflow; }
   /// For Kind::Symbol.
   llvm::StringRef symbolName() const;
-  /// Operands of Add, Mul (two or more, canonical order, a constant last) and of
-  /// the binary kinds.
+  /// Operands of Add, Mul (two or more, canonical order, a constant last) and
+  /// of the binary kinds.
   llvm::ArrayRef<Dim> operands() const;
 
   friend Dim operator+(const Dim &a, const Dim &b);

@@ -8,11 +8,12 @@ namespace dlc {
 
 /// prologues[i][j]: ops between the body's inputs and operand j of hero i that
 /// belong to no earlier hero; epilogue: ops that depend on a hero and reach a
-/// yielded value (for several heroes, also what lies between them is in the next
-/// hero's prologue). Ops in body order.
+/// yielded value (for several heroes, also what lies between them is in the
+/// next hero's prologue). Ops in body order.
 struct FusionParts {
   llvm::SmallVector<Op *, 2> heroes;
-  llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<Op *, 4>, 2>, 2> prologues;
+  llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<Op *, 4>, 2>, 2>
+      prologues;
   llvm::SmallVector<Op *, 8> epilogue;
 };
 FusionParts fusionParts(const FusionOp &fusion);
@@ -22,7 +23,10 @@ FusionParts fusionParts(const FusionOp &fusion);
 llvm::Error verifyFusion(const FusionOp &fusion);
 
 /// Space and reduced dimensions of the heroes, as verifyFusion expects them.
-struct IterationSpace { Shape space, reduce; };
-IterationSpace iterationSpace(FusionKind kind, llvm::ArrayRef<Op *> heroes, llvm::ArrayRef<Value *> yields);
+struct IterationSpace {
+  Shape space, reduce;
+};
+IterationSpace iterationSpace(FusionKind kind, llvm::ArrayRef<Op *> heroes,
+                              llvm::ArrayRef<Value *> yields);
 
 } // namespace dlc

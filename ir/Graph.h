@@ -30,8 +30,12 @@ public:
   const TensorType &type() const { return valueType; }
   /// Only through Rewriter once the op is in a graph.
   void setType(TensorType type) { valueType = std::move(type); }
-  Op *definingOp() const { return op; }    ///< null for a graph input
-  Graph *inputOf() const { return graph; } ///< null for a result
+  Op *definingOp() const { return op; } ///< null for a graph input
+  /// The defining op as a `T`, or a null `T`.
+  template <class T> T definingOp() const {
+    return llvm::dyn_cast_if_present<T>(op);
+  }
+  Graph *inputOf() const { return graph; }    ///< null for a result
   unsigned index() const { return position; } ///< of the result or input
   llvm::ArrayRef<Use> uses() const { return useList; }
   bool hasOneUse() const { return useList.size() == 1 && !isOutput(); }
@@ -60,7 +64,9 @@ public:
   void setLocation(Location l) { loc = std::move(l); }
 
   unsigned numOperands() const { return unsigned(operandList.size()); }
-  Value *operand(unsigned i) const { return i < operandList.size() ? operandList[i] : nullptr; }
+  Value *operand(unsigned i) const {
+    return i < operandList.size() ? operandList[i] : nullptr;
+  }
   llvm::ArrayRef<Value *> operands() const { return operandList; }
   void setOperand(unsigned i, Value *value);
   void setOperands(llvm::ArrayRef<Value *> values);
@@ -70,7 +76,8 @@ public:
 
   unsigned numAttributes() const { return unsigned(attributeList.size()); }
   const Attribute &attribute(unsigned i) const { return attributeList[i]; }
-  void setAttribute(unsigned i, Attribute a) { attributeList[i] = std::move(a); }
+  /// A value that equals the record's default is stored as an empty attribute.
+  void setAttribute(unsigned i, Attribute a);
 
   unsigned numRegions() const { return unsigned(regionList.size()); }
   Graph &region(unsigned i) const { return *regionList[i]; }
@@ -94,7 +101,7 @@ public:
 
 private:
   friend class Graph;
-  Op(OpKind kind) : opKind(kind) {}
+  explicit Op(OpKind kind);
   OpKind opKind;
   Location loc;
   llvm::SmallVector<Value *, 4> operandList;
@@ -117,6 +124,24 @@ public:
   const Location &location() const { return operation->location(); }
 
 protected:
+  // Attributes: `Stored` is the member of Attribute that holds a `T`.
+  template <class T, class Stored>
+  static std::optional<T> optionalAttribute(const Attribute &a) {
+    if (const Stored *value = std::get_if<Stored>(&a))
+      return static_cast<T>(*value);
+    return std::nullopt;
+  }
+  template <class T, class Stored>
+  static T valueAttribute(const Attribute &a, T otherwise) {
+    const Stored *value = std::get_if<Stored>(&a);
+    return value ? static_cast<T>(*value) : otherwise;
+  }
+  template <class T>
+  static const T &attributeOr(const Attribute &a, const T &otherwise) {
+    const T *value = std::get_if<T>(&a);
+    return value ? *value : otherwise;
+  }
+
   Op *operation = nullptr;
 };
 
@@ -140,7 +165,9 @@ public:
   void eraseInput(unsigned i); ///< must have no uses
 
   llvm::ArrayRef<Value *> outputs() const { return outputList; }
-  void setOutputs(llvm::ArrayRef<Value *> values) { outputList.assign(values.begin(), values.end()); }
+  void setOutputs(llvm::ArrayRef<Value *> values) {
+    outputList.assign(values.begin(), values.end());
+  }
   void setOutput(unsigned i, Value *value) { outputList[i] = value; }
   void addOutput(Value *value) { outputList.push_back(value); }
   /// Names of the outputs, parallel to outputs(); empty for bodies.
@@ -188,17 +215,25 @@ private:
 // isa / cast / dyn_cast of the generated op classes over Op *.
 namespace llvm {
 template <class To>
-struct CastInfo<To, dlc::Op *, std::enable_if_t<std::is_base_of_v<dlc::OpView, To>>> {
+struct CastInfo<To, dlc::Op *,
+                std::enable_if_t<std::is_base_of_v<dlc::OpView, To>>> {
   static bool isPossible(dlc::Op *op) { return op && op->kind() == To::opKind; }
   static To doCast(dlc::Op *op) { return To(op); }
   static To castFailed() { return To(); }
-  static To doCastIfPossible(dlc::Op *op) { return isPossible(op) ? To(op) : To(); }
+  static To doCastIfPossible(dlc::Op *op) {
+    return isPossible(op) ? To(op) : To();
+  }
 };
 template <class To>
-struct CastInfo<To, const dlc::Op *, std::enable_if_t<std::is_base_of_v<dlc::OpView, To>>>
+struct CastInfo<To, const dlc::Op *,
+                std::enable_if_t<std::is_base_of_v<dlc::OpView, To>>>
     : CastInfo<To, dlc::Op *> {
-  static bool isPossible(const dlc::Op *op) { return op && op->kind() == To::opKind; }
+  static bool isPossible(const dlc::Op *op) {
+    return op && op->kind() == To::opKind;
+  }
   static To doCast(const dlc::Op *op) { return To(const_cast<dlc::Op *>(op)); }
-  static To doCastIfPossible(const dlc::Op *op) { return isPossible(op) ? doCast(op) : To(); }
+  static To doCastIfPossible(const dlc::Op *op) {
+    return isPossible(op) ? doCast(op) : To();
+  }
 };
 } // namespace llvm

@@ -32,7 +32,9 @@ public:
   bool isRowMajor() const { return entryList.empty(); }
   /// Every dimension appears once: a plain order.
   bool isPermutation() const;
-  bool isChannelsLast(int64_t rank) const { return rank >= 3 && *this == channelsLast(rank); }
+  bool isChannelsLast(int64_t rank) const {
+    return rank >= 3 && *this == channelsLast(rank);
+  }
   /// Entries for a tensor of `rank` (spelled out for row-major).
   llvm::SmallVector<Entry, 6> entries(int64_t rank) const;
   /// Physical dimension order of a permutation, for `rank`.

@@ -16,7 +16,8 @@ public:
   Location() = default;
   static Location node(std::string name);
   static Location text(unsigned line, unsigned column);
-  static Location join(llvm::ArrayRef<Location> parts); ///< order kept, no repeats
+  static Location
+  join(llvm::ArrayRef<Location> parts); ///< order kept, no repeats
   llvm::ArrayRef<std::string> nodes() const;
   unsigned line() const { return lineNumber; }
   unsigned column() const { return columnNumber; }

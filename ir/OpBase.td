@@ -24,11 +24,13 @@ def LayoutAttr : AttrKind<"dlc::Layout", "Layout">;
 def Dense : AttrKind<"dlc::Constant", "Dense">;
 
 // An attribute that may be left out; the value it then has.
-class Default<AttrKind base, string value>
-    : AttrKind<base.cppType, base.storage> {
+class Default<AttrKind base_, string value>
+    : AttrKind<base_.cppType, base_.storage> {
+  AttrKind base = base_;
   let defaultValue = value;
 }
-class Optional<AttrKind base> : AttrKind<base.cppType, base.storage> {
+class Optional<AttrKind base_> : AttrKind<base_.cppType, base_.storage> {
+  AttrKind base = base_;
   let optional = 1;
 }
 
@@ -90,8 +92,8 @@ class Op<string mnemonic_, list<Trait> traits_ = []> {
   // Name of the C++ function `Expected<SmallVector<TensorType, 1>> f(const Op &)`
   // in ir/infer/ that gives the result types. Empty: builder takes them.
   string inferTypes = "";
-  // Pointwise only: C++ text over T (compute type), x0, x1, ... of that type. It is compiled
-  // by the host and by NVRTC. A name alone means a function of ir/scalar/.
+  // Pointwise only: name of the function of ir/scalar/ over T (the compute type) that
+  // host and NVRTC both compile.
   string scalar = "";
   // Pointwise only: element type of the result, C++ over `t`, the element type of the
   // first operand. Empty: the same as the operands'.

@@ -5,12 +5,13 @@
 // (attrs ReduceKind:$kind, ...) }` dlc-tblgen writes
 //
 //   class ReduceOp : public OpView {
-//     static constexpr OpKind opKind = OpKind::Reduce;      // record name less "Op"
-//     Value *input() const;                                 // null if absent and optional
-//     ReduceKind kind() const;                              // attribute, default applied
-//     static Op *make(Location, Value *input, ReduceKind kind,
+//     static constexpr OpKind opKind = OpKind::Reduce;      // record name less
+//     "Op" Value *input() const;                                 // null if
+//     absent and optional ReduceKind kind() const; // attribute, default
+//     applied static Op *make(Location, Value *input, ReduceKind kind,
 //                     llvm::ArrayRef<int64_t> axes, bool keepDims = true);
-//   };                                                      // detached, types not inferred
+//   };                                                      // detached, types
+//   not inferred
 //
 // Variadic operands: llvm::ArrayRef<Value *>. Optional attributes:
 // std::optional<T>. Lists are taken as llvm::ArrayRef, returned as const

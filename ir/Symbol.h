@@ -16,10 +16,10 @@ enum class SymbolHome : uint8_t {
 struct Symbol {
   std::string name;
   SymbolHome home = SymbolHome::HostArgument;
-  int64_t lower = 0;                 ///< smallest value
-  std::optional<int64_t> upper;      ///< largest value
-  int64_t divisor = 1;               ///< always a multiple of this
-  std::optional<Dim> bound;          ///< upper bound as an expression (device cells)
+  int64_t lower = 0;            ///< smallest value
+  std::optional<int64_t> upper; ///< largest value
+  int64_t divisor = 1;          ///< always a multiple of this
+  std::optional<Dim> bound;     ///< upper bound as an expression (device cells)
 };
 
 /// Symbols by name, in a stable order.
