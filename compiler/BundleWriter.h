@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a bundle to disk, whole or not at all.
+#pragma once
+
+#include "runtime/bundle/BundleBuilder.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+namespace dlc {
+
+/// Writes what the builder collected to `path`: into a file beside it that is
+/// renamed into place once it is complete, so that a reader never sees half a
+/// bundle and a failure leaves what was there.
+llvm::Error writeBundle(bundle::BundleBuilder &builder, llvm::StringRef path);
+
+} // namespace dlc
