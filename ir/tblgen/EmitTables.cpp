@@ -177,13 +177,16 @@ void emitDispatch(ArrayRef<OpRecord> ops, raw_ostream &os) {
         os << "DLC_OP_EVALUATOR(" << op.name << ")\n";
   }
   {
-    // DLC_SCALAR_OP(Name, function, arity): pointwise ops and their function
-    // of ir/scalar.
+    // DLC_SCALAR_OP(Name, function, arity, types): pointwise ops, their function
+    // of ir/scalar, and the element types it is for: C++ over `t`.
     Section section(os, "DLC_SCALAR_OPS");
     for (const OpRecord &op : ops)
       if (op.hasTrait("Pointwise"))
         os << "DLC_SCALAR_OP(" << op.name << ", " << op.scalar << ", "
-           << op.operands.size() << ")\n";
+           << op.operands.size() << ", "
+           << (op.operands.back().types.empty() ? "true"
+                                                : op.operands.back().types)
+           << ")\n";
   }
   {
     // DLC_ONNX_OP("Operator", Name): imported operand by operand.
