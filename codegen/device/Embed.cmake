@@ -44,7 +44,8 @@ endif()
 function(dlc_embed_device_headers target)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${DLC_EMBED_FOLDER}
        ${DLC_EMBED_FOLDER}/*.cuh ${DLC_EMBED_FOLDER}/host/*.h)
-  set(pairs "host/abi.h=${PROJECT_SOURCE_DIR}/runtime/host/abi.h")
+  set(pairs "host/abi.h=${PROJECT_SOURCE_DIR}/runtime/host/abi.h"
+            "scalar.cuh=${PROJECT_SOURCE_DIR}/ir/scalar/Scalar.h")
   foreach(file ${files})
     list(APPEND pairs "${file}=${DLC_EMBED_FOLDER}/${file}")
   endforeach()

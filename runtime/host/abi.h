@@ -60,6 +60,20 @@ struct Ldmatrix {
   bool transpose;
 };
 
+/// D[16 mt][8 nt] += A B of one warp, straight from shared memory. Row r of A
+/// begins at a + r * aRowBytes, its 16-byte chunk c lies at chunk c ^ x(r),
+/// x(r) = r & 7 for rows of 128 bytes and more, (r >> 1) & 3 for 64, else 0.
+/// The warp's rows begin at aRow, its columns at bRow. B is the same with
+/// columns of D for rows, or, kMajor, has rows of k in which n is contiguous.
+/// kBytes: bytes of operand along k. d: this lane's fragments (ptx/mma.cuh).
+struct WarpTile {
+  Kind kind;
+  uint32_t a, b;
+  int aRow, bRow, aRowBytes, bRowBytes, mt, nt, kBytes;
+  bool kMajor;
+  void *d;
+};
+
 /// The driver's opaque 128 bytes, transparent. Strides in bytes, of dimensions
 /// 1 to 4; swizzle in bytes, 0 for none; channels and pixels: im2col only.
 struct alignas(64) TensorMap {
@@ -79,8 +93,7 @@ struct Engine {
   /// Of `Thread *self` (thread-local) from the thread pointer.
   intptr_t selfOffset;
   void (*fail)(const char *format, ...) __attribute__((noreturn));
-  void (*badShared)(uint32_t address, uint32_t bytes)
-      __attribute__((noreturn));
+  void (*badShared)(uint32_t address, uint32_t bytes) __attribute__((noreturn));
   /// Fails unless the bytes lie in one of the launch's buffers.
   void (*checkGlobal)(const void *p, uint64_t bytes, bool write);
   uint8_t *(*remote)(uint32_t address);
@@ -99,14 +112,14 @@ struct Engine {
   /// D[16 mt][8 nt] += A B of one warp; k = 32 bytes of operand (ptx/mma.cuh).
   void (*mma)(Kind kind, int mt, int nt, void *d, const uint32_t *a,
               const uint32_t *b);
+  void (*warpTile)(const WarpTile &tile);
   void (*mbarInit)(uint32_t bar, uint32_t count);
   void (*mbarArrive)(uint32_t bar, int arrivals, int tx);
   void (*mbarWait)(uint32_t bar, uint32_t parity);
   void (*tmaLoad)(uint32_t dst, const TensorMap *m, uint32_t bar,
                   const int (&c)[5], int ow, int oh, uint32_t ctas);
   void (*tmaStore)(const TensorMap *m, uint32_t src, const int (&c)[5]);
-  void (*bulkLoad)(uint32_t dst, const void *src, uint32_t bytes,
-                   uint32_t bar);
+  void (*bulkLoad)(uint32_t dst, const void *src, uint32_t bytes, uint32_t bar);
   void (*stAsync)(uint32_t address, uint32_t bar, const void *v, int bytes);
   void (*wgmma)(Kind kind, int n, void *d, uint64_t da, const uint32_t *ra,
                 uint64_t db, bool transA, bool transB, bool accumulate);
