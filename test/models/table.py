@@ -144,3 +144,23 @@ MODELS = {model.name: model for model in LIGHT + REAL}
 
 for _name in ("squeezenet", "shufflenet", "resnet50"):
     MODELS[_name].case("picture").quick = True
+
+
+@dataclass
+class Symbolic:
+    """One bundle for many shapes: the ranges it is compiled for, and the
+    inputs that it has to serve."""
+    model: str
+    shapes: dict
+    cases: list
+
+
+SYMBOLIC = [
+    Symbolic("squeezenet", {"data_0": "1..8x3x224x224"}, [
+        Case(f"N={n}", lambda n=n: {"data_0": make.noise((n, 3, 224, 224), n)},
+             quick=n == 2)
+        for n in (1, 2, 3, 7)]),
+    Symbolic("ocr_rec", {"x": "1..8x3x48x32..1024"}, [
+        Case(f"N={n} W={w}", lambda n=n, w=w: {"x": make.lines(n, 48, w)})
+        for n, w in ((1, 320), (2, 160), (3, 96), (5, 480), (1, 1000))]),
+]

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs all tests of a build and counts them: CTest, lit, and the programs of
+test/ that write their own counts. Ends with one line for all of them.
+
+A runner is a program that prints what failed and, told --counts FILE, writes
+{"passed": n, "failed": n, "skipped": n} into it.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+KINDS = ("passed", "failed", "skipped")
+
+# Name, program, needs a GPU; in the order in which they run.
+RUNNERS = (
+    ("conformance", ROOT / "test" / "conformance" / "run.py"),
+    ("models", ROOT / "test" / "models" / "run.py"),
+)
+
+
+def say(text):
+    print(f"test: {text}", flush=True)
+
+
+def run_ctest(build, jobs, report, options):
+    """Everything CTest knows but lit, which is counted test by test."""
+    command = ["ctest", "--test-dir", str(build), "-j", str(jobs),
+               "--output-on-failure", "--no-tests=error", "-LE",
+               "lit|slow" if options.quick else "lit",
+               "--output-junit", str(report)]
+    if options.gpu:
+        command[6:8] = ["-L", "gpu"]
+    say("CTest")
+    subprocess.run(with_progress(command), stdin=subprocess.DEVNULL)
+    if not report.exists():
+        return {"passed": 0, "failed": 1, "skipped": 0}
+    suite = xml.parse(report).getroot()
+    total, failed, skipped = (int(suite.get(k, 0))
+                              for k in ("tests", "failures", "skipped"))
+    skipped += int(suite.get("disabled", 0))
+    return {"passed": total - failed - skipped, "failed": failed,
+            "skipped": skipped}
+
+
+def with_progress(command):
+    """CTest's line per test is only wanted where something failed."""
+    return [*command, "--progress"] if sys.stdout.isatty() else command
+
+
+def run_lit(build, jobs, report, options):
+    say("lit")
+    command = [sys.executable, "-m", "lit.main", "-s", "-v", "-j", str(jobs),
+               "--no-progress-bar", "-o", str(report)]
+    if options.gpu:
+        command += ["-Dgpu_only=1"]
+    subprocess.run([*command, str(build / "test")], stdin=subprocess.DEVNULL)
+    counts = dict.fromkeys(KINDS, 0)
+    if not report.exists():
+        return {"passed": 0, "failed": 1, "skipped": 0}
+    kinds = {"PASS": "passed", "XFAIL": "passed", "FLAKYPASS": "passed",
+             "UNSUPPORTED": "skipped", "SKIPPED": "skipped",
+             "EXCLUDED": "skipped"}
+    for test in json.loads(report.read_text())["tests"]:
+        counts[kinds.get(test["code"], "failed")] += 1
+    return counts
+
+
+def run_program(name, program, build, jobs, report, options):
+    say(name)
+    command = [sys.executable, str(program), "--build", str(build),
+               "-j", str(jobs), "--counts", str(report)]
+    if options.quick:
+        command.append("--quick")
+    if options.gpu:
+        command += ["--target", "gpu"]
+    code = subprocess.run(command, stdin=subprocess.DEVNULL).returncode
+    if not report.exists():
+        say(f"{name} ended with status {code} and no counts")
+        return {"passed": 0, "failed": 1, "skipped": 0}
+    return json.loads(report.read_text())
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs all tests of a build")
+    parser.add_argument("--build", default="build", type=Path)
+    parser.add_argument("-j", "--jobs", default=1, type=int)
+    parser.add_argument("--quick", action="store_true",
+                        help="leave out what takes minutes")
+    parser.add_argument("--gpu", action="store_true",
+                        help="run what needs a GPU instead of the rest")
+    options = parser.parse_args()
+    build = options.build.resolve()
+    suites = [("CTest", run_ctest), ("lit", run_lit)]
+    for name, program in RUNNERS:
+        suites.append((name, lambda *args, name=name, program=program:
+                       run_program(name, program, *args)))
+    total = dict.fromkeys(KINDS, 0)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, suite in suites:
+            start = time.time()
+            counts = suite(build, options.jobs, Path(folder) / name, options)
+            rows.append((name, counts, time.time() - start))
+            for kind in KINDS:
+                total[kind] += counts[kind]
+    for name, counts, seconds in rows:
+        # Not in the words of the closing line, which is to be the only one.
+        print(f"  {name:12} {counts['passed']:5} ok {counts['failed']:5} bad "
+              f"{counts['skipped']:5} left out {seconds:7.1f} s")
+    print(", ".join(f"{total[kind]} {kind}" for kind in KINDS), flush=True)
+    sys.exit(1 if total["failed"] or not total["passed"] else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs ONNX's own backend tests through the tools: the reference evaluator
+(dlc-eval), and a bundle that dlc makes and dlc-run runs. Prints a table by
+operator; --write keeps what passes (passing.txt) and docs/operators.md.
+
+A case fails when a value is wrong, a tool crashes, or a case of passing.txt is
+refused. A refusal of any other case, with a sentence, leaves the case out.
+"""
+
+import re
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import cases  # noqa: E402
+import harness  # noqa: E402
+import operators_page  # noqa: E402
+
+PASSING = HERE / "passing.txt"
+REFUSED = HERE / "refused.txt"
+
+
+@dataclass
+class Result:
+    how: str  # passed, wrong, refused, broken, unfit
+    sentence: str = ""
+
+
+def expected_of(case):
+    import onnx
+    from onnx import numpy_helper
+    return [(name, numpy_helper.to_array(
+        onnx.load_tensor(file))) for name, file in case.outputs]
+
+
+def compare(case, folder):
+    """What is wrong with the outputs in folder, or nothing."""
+    for name, expected in expected_of(case):
+        path = harness.output_file(folder, name)
+        if not path.exists():
+            return f"no output {name}"
+        out = harness.load_npy(path, expected.dtype)
+        if out.dtype != expected.dtype:
+            return f"{name}: type {out.dtype}, expected {expected.dtype}"
+        if out.shape != expected.shape:
+            return f"{name}: shape {out.shape}, expected {expected.shape}"
+        # The narrow float types have no isclose of their own.
+        if out.dtype.kind not in "iub":
+            wide = np.complex128 if out.dtype.kind == "c" else np.float64
+            out, expected = out.astype(wide), expected.astype(wide)
+            bad = ~np.isclose(out, expected, rtol=case.rtol, atol=case.atol,
+                              equal_nan=True)
+        else:
+            bad = out != expected
+        if bad.any():
+            at = tuple(int(i) for i in np.argwhere(bad)[0])
+            return (f"{name}: {int(bad.sum())} of {bad.size} elements, first "
+                    f"{out[at]} for {expected[at]} at {list(at)}")
+    return ""
+
+
+def feeds(case):
+    return [f"--input={name}={file}" for name, file in case.inputs]
+
+
+def by_reference(tools, case, folder):
+    return tools.call("dlc-eval", case.folder / "model.onnx", *feeds(case),
+                      "--save", folder, timeout=120)
+
+
+def by_bundle(target, device):
+    def run(tools, case, folder):
+        bundle = Path(folder) / "model.bundle"
+        said = tools.call("dlc", case.folder / "model.onnx",
+                          f"--target={target}", "-q", "-o", bundle,
+                          timeout=120)
+        if said.how != "done":
+            return said
+        return tools.call("dlc-run", bundle, f"--device={device}",
+                          *feeds(case), "--save", folder, timeout=120)
+    return run
+
+
+def run_case(tools, way, case):
+    if case.unfit:
+        return Result("unfit", case.unfit)
+    with tempfile.TemporaryDirectory() as folder:
+        said = way(tools, case, folder)
+        if said.how != "done":
+            return Result(said.how, said.sentence)
+        try:
+            wrong = compare(case, folder)
+        except ValueError as error:
+            wrong = f"unreadable output: {error}"
+        return Result("wrong", wrong) if wrong else Result("passed")
+
+
+def listed(path):
+    """{way: {case: sentence}} of a file with lines "way case [sentence]"."""
+    found = {}
+    for line in path.read_text().splitlines() if path.exists() else ():
+        if line and not line.startswith("#"):
+            way, case, *sentence = line.split(" ", 2)
+            found.setdefault(way, {})[case] = "".join(sentence)
+    return found
+
+
+def write_list(path, title, found):
+    lines = [f"# {title}; written by test/conformance/run.py --write"]
+    for way in sorted(found):
+        for case, sentence in sorted(found[way].items()):
+            lines.append(f"{way} {case} {sentence}".rstrip())
+    path.write_text("\n".join(lines) + "\n")
+
+
+def judge(way, case, result, passing):
+    """The kind of count for one result."""
+    if result.how == "passed":
+        return "passed"
+    if result.how in ("wrong", "broken"):
+        return "failed"
+    return "failed" if case.name in passing.get(way, {}) else "skipped"
+
+
+def quick_subset(found):
+    """One case of each operator, the first by name."""
+    seen, chosen = set(), []
+    for case in found:
+        key = tuple(case.operators)
+        if not case.unfit and key not in seen and len(key) == 1:
+            seen.add(key)
+            chosen.append(case)
+    return chosen
+
+
+def operator_table(results):
+    """Lines: operator, then per way how many cases passed, of how many."""
+    rows = {}
+    for way, case, result in results:
+        operator = case.operators[0] if len(case.operators) == 1 else (
+            "(several)")
+        counts = rows.setdefault(operator, {}).setdefault(way, Counter())
+        counts[result.how] += 1
+    ways = sorted({way for way, _, _ in results})
+    yield f"{'operator':28}" + "".join(f"{way:>24}" for way in ways)
+    for operator in sorted(rows):
+        line = f"{operator:28}"
+        for way in ways:
+            c = rows[operator].get(way, Counter())
+            bad = c["wrong"] + c["broken"]
+            line += f"{c['passed']:>10} of {c.total():3}" + (
+                f" {bad:3} bad" if bad else " " * 8)
+        if any(c["passed"] + c["wrong"] + c["broken"]
+               for c in rows[operator].values()):
+            yield line
+
+
+def choose_ways(options, tools):
+    ways = {}
+    if options.target == "gpu":
+        ways["gpu"] = by_bundle("portable", "cuda")
+    else:
+        if tools.has("dlc-eval"):
+            ways["reference"] = by_reference
+        if tools.has("dlc") and tools.has("dlc-run"):
+            ways["host"] = by_bundle("host", "host")
+    if options.way:
+        ways = {name: ways[name] for name in options.way if name in ways}
+    if not ways:
+        sys.exit(f"conformance: error: no dlc-eval, dlc and dlc-run in "
+                 f"{tools.folder}: build first (scripts/test.sh)")
+    return ways
+
+
+def main():
+    parser = harness.arguments("Runs ONNX's backend tests")
+    parser.add_argument("--way", action="append",
+                        choices=("reference", "host", "gpu"),
+                        help="only this one; may be repeated")
+    parser.add_argument("--filter", default="", metavar="REGEX",
+                        help="only cases whose name fits")
+    parser.add_argument("--write", action="store_true",
+                        help="keep what passes, and write docs/operators.md")
+    parser.add_argument("-v", "--verbose", action="store_true",
+                        help="also print each refusal")
+    options = parser.parse_args()
+    tools = harness.Tools(options.build)
+    found = cases.load()
+    ways = choose_ways(options, tools)
+    chosen = [c for c in found if re.search(options.filter, c.name)]
+    results = []
+    for name, way in ways.items():
+        some = quick_subset(chosen) if (options.quick and
+                                        name != "reference") else chosen
+        for case, result in harness.spread(
+                lambda case: run_case(tools, way, case), some,  # noqa: B023
+                options.jobs, f"conformance, {name}"):
+            results.append((name, case, result))
+    passing = listed(PASSING)
+    counts = Counter()
+    for way, case, result in results:
+        kind = judge(way, case, result, passing)
+        counts[kind] += 1
+        if kind == "failed" or (options.verbose and result.how == "refused"):
+            print(f"{way} {case.name}: {result.how}: {result.sentence}")
+    print("\n".join(operator_table(results)))
+    if options.write:
+        for way in ways:
+            ours = [(c, r) for w, c, r in results if w == way]
+            passing[way] = {c.name: "" for c, r in ours if r.how == "passed"}
+            refused = listed(REFUSED)
+            refused[way] = {c.name: r.sentence for c, r in ours
+                            if r.how == "refused"}
+            write_list(REFUSED, "ONNX's tests that are refused, and why",
+                       refused)
+        write_list(PASSING, "ONNX's tests that have to pass", passing)
+        operators_page.write(found, passing, listed(REFUSED))
+    harness.finish("conformance", counts, options)
+
+
+if __name__ == "__main__":
+    main()

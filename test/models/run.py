@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles the models of table.py, runs the bundles and compares them with
+onnxruntime: fp32 and fp16, batch 1 and 3, symbolic shapes.
+
+usage: run.py [--quick] [--target host|gpu] [--precision P] [MODEL[:CASE] ...]
+"""
+
+import shutil
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import harness  # noqa: E402
+import references  # noqa: E402
+import table  # noqa: E402
+from compare import compare  # noqa: E402
+
+
+class Bench:
+    """Where bundles and outputs of one run go, and what they are made by."""
+
+    def __init__(self, options):
+        self.tools = harness.Tools(options.build)
+        self.jobs = options.jobs
+        self.folder = Path(options.build).resolve() / "test-models"
+        # On a GPU the default target: the machine's own.
+        self.target = ["--target=host"] if options.target == "host" else []
+        self.device = "host" if options.target == "host" else "cuda"
+
+    def compile(self, model, shapes, precision):
+        """(bundle, what dlc said); shapes: one dictionary of texts each."""
+        self.folder.mkdir(exist_ok=True)
+        bundle = self.folder / f"{model.name}-{precision}.bundle"
+        arguments = [f"--shape={name}={text}" for one in shapes
+                     for name, text in one.items()]
+        arguments += [f"--bind={name}={value}"
+                      for name, value in model.binds.items()]
+        return bundle, self.tools.call(
+            "dlc", model.file, *self.target, f"--precision={precision}", "-q",
+            f"-j={self.jobs}", *arguments, "-o", bundle)
+
+    def run(self, bundle, inputs):
+        """({name: array} or None, what dlc-run said)."""
+        place = self.folder / "out"
+        shutil.rmtree(place, ignore_errors=True)
+        (place / "in").mkdir(parents=True)
+        arguments = []
+        for name, value in inputs.items():
+            file = place / "in" / f"{references.file_name(name)}.npy"
+            np.save(file, value)
+            arguments.append(f"--input={name}={file}")
+        said = self.tools.call("dlc-run", bundle, f"--device={self.device}",
+                               *arguments, "--save", place)
+        return place, said
+
+
+def ill_conditioned(model, inputs, expected, bound):
+    """How far onnxruntime's own fp32 result moves when the inputs move by one
+    fp16 step; more than the bound means that no fp16 run can be within it."""
+    random = np.random.Generator(np.random.PCG64(1))
+    moved = {name: value * (1 + random.choice([-1, 1], value.shape) * 2.0**-11)
+             .astype(value.dtype) if value.dtype.kind == "f" else value
+             for name, value in inputs.items()}
+    outputs = references.evaluate(model, moved)
+    return any(not compare(outputs[n], expected[n], bound)[0]
+               for n in expected)
+
+
+def judge(bench, model, bundle, precision, inputs, expected):
+    """(kind of count, sentence) for one run of a bundle."""
+    place, said = bench.run(bundle, inputs)
+    if said.how != "done":
+        return "failed", said.sentence
+    bound = table.TOLERANCE[precision]
+    sentences, good = [], True
+    for name, value in expected.items():
+        path = harness.output_file(place, name)
+        if not path.exists():
+            return "failed", f"no output {name}"
+        within, sentence = compare(np.load(path), value, bound)
+        good &= within
+        sentences.append(sentence)
+    text = "; ".join(sentences) + f"; {said.seconds:.1f} s"
+    if not good and precision != "fp32" and ill_conditioned(
+            model, inputs, expected, bound):
+        return "skipped", f"ill-conditioned, fp16 inputs alone move it: {text}"
+    return ("passed" if good else "failed"), text
+
+
+def shape_text(value):
+    return "x".join(map(str, value.shape))
+
+
+def run_jobs(bench, title, model, precision, shapes, cases):
+    """Compiles once and runs each of (name, inputs, expected)."""
+    start = time.time()
+    bundle, said = bench.compile(model, shapes, precision)
+    if said.how != "done":
+        print(f"{title} {precision}: dlc: {said.how}: {said.sentence}",
+              flush=True)
+        return Counter(failed=len(cases))
+    size = bundle.stat().st_size / 2**20
+    print(f"{title} {precision}: compiled in {time.time() - start:.1f} s, "
+          f"{size:.1f} MB", flush=True)
+    counts = Counter()
+    for name, inputs, expected in cases:
+        kind, sentence = judge(bench, model, bundle, precision, inputs,
+                               expected)
+        counts[kind] += 1
+        print(f"  {name}: {kind}: {sentence}", flush=True)
+    bundle.unlink()
+    return counts
+
+
+def run_model(bench, model, precision, chosen):
+    cases, shapes = [], []
+    for case in chosen:
+        inputs, expected = references.reference(model, case)
+        cases.append((case.name, inputs, expected))
+        shape = {name: shape_text(value) for name, value in inputs.items()}
+        if shape not in shapes:
+            shapes.append(shape)
+    return run_jobs(bench, model.name, model, precision, shapes, cases)
+
+
+def run_symbolic(bench, symbolic, precision, quick):
+    model = table.MODELS[symbolic.model]
+    cases = []
+    for case in symbolic.cases:
+        if case.quick or not quick:
+            inputs = case.inputs()
+            cases.append((case.name, inputs,
+                          references.evaluate(model, inputs)))
+    if not cases:
+        return Counter()
+    return run_jobs(bench, f"{model.name}, symbolic", model, precision,
+                    [symbolic.shapes], cases)
+
+
+def main():
+    parser = harness.arguments("Compares models with onnxruntime")
+    parser.add_argument("--precision", action="append",
+                        choices=table.TOLERANCE,
+                        help="only this one; may be repeated (default: fp32 "
+                             "and fp16)")
+    parser.add_argument("models", nargs="*", metavar="MODEL[:CASE]",
+                        help="only these; 'symbolic' for the symbolic ones")
+    options = parser.parse_args()
+    bench = Bench(options)
+    for tool in ("dlc", "dlc-run"):
+        if not bench.tools.has(tool):
+            sys.exit(f"models: error: no {tool} in {bench.tools.folder}: "
+                     "build first (scripts/test.sh)")
+    precisions = options.precision or ["fp32", "fp16"]
+    counts = Counter()
+    for text in options.models or [*table.MODELS, "symbolic"]:
+        name, _, only = text.partition(":")
+        if name == "symbolic":
+            for symbolic in table.SYMBOLIC:
+                counts += run_symbolic(bench, symbolic, precisions[0],
+                                       options.quick)
+            continue
+        model = table.MODELS[name]
+        chosen = ([model.case(only)] if only else
+                  [c for c in model.cases if c.quick or not options.quick])
+        for precision in precisions if chosen else ():
+            counts += run_model(bench, model, precision, chosen)
+    harness.finish("models", counts, options)
+
+
+if __name__ == "__main__":
+    main()
