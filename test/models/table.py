@@ -39,6 +39,7 @@ class Model:
     binds: dict = field(default_factory=dict)
     seed: int = 0
     keep_package: bool = False
+    extra: dict = field(default_factory=dict)  # other members: name in FOLDER
     needs: tuple = ()
 
     @property
@@ -116,7 +117,8 @@ REAL = [
           "magika/models/standard_v3_3/model.onnx", [
               Case("file", lambda: {"bytes": make.file_bytes(1)}, quick=True),
               Case("batch3", lambda: {"bytes": make.file_bytes(3)}),
-          ], package="magika"),
+          ], package="magika", extra={
+              "magika/models/standard_v3_3/config.min.json": "magika.json"}),
     Model("basic_pitch", "Basic Pitch, notes in music",
           "basic_pitch/saved_models/icassp_2022/nmp.onnx", [
               Case("speech", lambda: make.music(1)),

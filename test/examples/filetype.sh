@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# The example of the README: find_package(dlc), a model compiled in the build
+# and embedded, run on the host. usage: filetype.sh SOURCE BUILD COMPILER
+set -euo pipefail
+source=$1 build=$2
+[ -e "$source/.models/magika.onnx" ] || {
+  echo "no .models/magika.onnx: run scripts/models.py magika"
+  exit 77
+}
+place=$build/test-install
+rm -rf "$place"
+cmake --install "$build" --prefix "$place/dlc" >"$build/test-install.log"
+cmake -S "$source/docs/examples/filetype" -B "$place/example" -G Ninja \
+  -DCMAKE_CXX_COMPILER="$3" -DCMAKE_PREFIX_PATH="$place/dlc" \
+  -DMODELS="$source/.models" -DFILETYPE_TARGETS=host
+cmake --build "$place/example"
+"$place/example/filetype" --host "$source/CMakeLists.txt" \
+  "$source/scripts/models.py" "$source/scripts/setup.sh" | tee "$place/said"
+grep -q 'CMakeLists.txt: cmake' "$place/said"
+grep -q 'models.py: python' "$place/said"
+grep -q 'setup.sh: shell' "$place/said"
