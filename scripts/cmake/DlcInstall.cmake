@@ -1,5 +1,6 @@
 # What `cmake --install` puts where: tools, runtime, headers, and the package
-# that find_package(dlc) finds.
+# that find_package(dlc) finds. The host engine (runtime/host) installs itself
+# beside the runtime, which opens it when it is asked for.
 include(CMakePackageConfigHelpers)
 
 set(dlc_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dlc)
@@ -11,16 +12,12 @@ foreach(tool dlc dlc-opt dlc-run dlc-inspect)
     list(APPEND dlc_exported ${tool})
   endif()
 endforeach()
-foreach(library dlc_runtime dlc_host)
-  if(TARGET ${library})
-    set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN")
-    list(APPEND dlc_exported ${library})
-  endif()
-endforeach()
 if(TARGET dlc_runtime)
-  set_target_properties(dlc_runtime PROPERTIES EXPORT_NAME runtime)
+  set_target_properties(dlc_runtime PROPERTIES EXPORT_NAME runtime
+                                               INSTALL_RPATH "$ORIGIN")
   target_include_directories(dlc_runtime INTERFACE
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  list(APPEND dlc_exported dlc_runtime)
 endif()
 
 if(NOT dlc_exported)
