@@ -3,7 +3,9 @@
 //
 //   ld<T>(p, i)  st<T>(p, i, v)          one element
 //   ldv<V>(p, i) stv<V>(p, i, v)         Vec<T, V> at p + i, aligned to its
-//                                        size (V * sizeof(T) in 1, 2, 4, 8, 16)
+//                                        size up to 16 bytes (V a power of 2;
+//                                        more than 16 bytes are several
+//                                        accesses)
 //   ldc<T>, ldcv<V>                      the same for data that no running
 //                                        kernel writes (weights), cached
 //   ld_cell(p)                           a device cell (int64), after pdl_wait
@@ -57,18 +59,34 @@ template <class To, class From> DLC_DEVICE To bits_as(const From &v) {
   static_assert(sizeof(To) == sizeof(From));
   return __builtin_bit_cast(To, v);
 }
+/// A Vec as the words it is moved in.
+template <class T, int V> struct Words {
+  static constexpr int kBytes = int(sizeof(T)) * V;
+  using Word = typename WordOf<(kBytes < 16 ? kBytes : 16)>::Type;
+  static constexpr int kCount = kBytes / int(sizeof(Word));
+  Word w[kCount];
+};
 template <int V, class T, class I> DLC_DEVICE Vec<T, V> ldv(const T *p, I i) {
-  using Word = typename WordOf<sizeof(T) * V>::Type;
-  const auto *q = reinterpret_cast<const Word *>(p + i);
-  check_read(q);
-  return bits_as<Vec<T, V>>(*q);
+  using W = Words<T, V>;
+  const auto *q = reinterpret_cast<const typename W::Word *>(p + i);
+  W r;
+  DLC_UNROLL
+  for (int k = 0; k < W::kCount; k++) {
+    check_read(q + k);
+    r.w[k] = q[k];
+  }
+  return bits_as<Vec<T, V>>(r);
 }
 template <int V, class T, class I>
 DLC_DEVICE void stv(T *p, I i, const Vec<T, V> &v) {
-  using Word = typename WordOf<sizeof(T) * V>::Type;
-  auto *q = reinterpret_cast<Word *>(p + i);
-  check_write(q);
-  *q = bits_as<Word>(v);
+  using W = Words<T, V>;
+  auto *q = reinterpret_cast<typename W::Word *>(p + i);
+  const W r = bits_as<W>(v);
+  DLC_UNROLL
+  for (int k = 0; k < W::kCount; k++) {
+    check_write(q + k);
+    q[k] = r.w[k];
+  }
 }
 template <class T, class I> DLC_DEVICE T ldc(const T *p, I i) {
   check_read(p + i);
@@ -83,8 +101,13 @@ template <int V, class T, class I> DLC_DEVICE Vec<T, V> ldcv(const T *p, I i) {
 #ifdef DLC_HOST
   return ldv<V>(p, i);
 #else
-  using Word = typename WordOf<sizeof(T) * V>::Type;
-  return bits_as<Vec<T, V>>(__ldg(reinterpret_cast<const Word *>(p + i)));
+  using W = Words<T, V>;
+  const auto *q = reinterpret_cast<const typename W::Word *>(p + i);
+  W r;
+  DLC_UNROLL
+  for (int k = 0; k < W::kCount; k++)
+    r.w[k] = __ldg(q + k);
+  return bits_as<Vec<T, V>>(r);
 #endif
 }
 DLC_DEVICE int64_t ld_cell(const int64_t *p) {

@@ -8,7 +8,8 @@
 //                         the integers; ->int conversions are C's, use
 //                         dlc::scalar's cast for ONNX's saturation
 //   Compute<T>            float for half_t and bf16_t, else T itself
-//   Vec<T, V>             V elements, aligned to their size, v.e[i], v[i]
+//   Vec<T, V>             V (a power of two) elements, aligned to their size up
+//                         to 16 bytes, v.e[i], v[i]
 //   convert_vec<To>(v)    the same for a whole Vec (vectorised on the host)
 //
 // Macros: DLC_DEVICE (every device function), DLC_SCALAR (functions of
@@ -17,7 +18,7 @@
 #pragma once
 #ifdef DLC_HOST
 #include "dlc/host/cuda.h"
-#define DLC_UNROLL _Pragma("GCC unroll 64")
+#define DLC_UNROLL
 #else
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
@@ -51,7 +52,8 @@ struct bf16_t {
   uint16_t bits;
 };
 /// V elements that are loaded and stored as one.
-template <class T, int V> struct alignas(sizeof(T) * V) Vec {
+template <class T, int V>
+struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Vec {
   T e[V];
   DLC_DEVICE T &operator[](int i) { return e[i]; }
   DLC_DEVICE const T &operator[](int i) const { return e[i]; }

@@ -55,7 +55,7 @@ void multiply(int rows, int cols, int k, const float *a, int lda,
 }
 
 constexpr int elementBytes(Kind k) {
-  return k == S8 || k == E4M3 ? 1 : k == TF32 ? 4 : 2;
+  return k == S8 || k == E4M3 ? 1 : k == TF32 || k == F32 ? 4 : 2;
 }
 float fromHalf(uint32_t h) {
   const uint32_t sign = h << 16 & 0x80000000u, e = h >> 10 & 31, m = h & 1023;
@@ -101,6 +101,9 @@ float element(Kind kind, const uint8_t *p) {
     return float(int8_t(*p));
   case E4M3:
     return e4m3.f[*p];
+  case F32:
+    memcpy(&w, p, 4);
+    return __builtin_bit_cast(float, w);
   }
   return 0;
 }
@@ -122,6 +125,10 @@ inline void chunk(Kind kind, const uint8_t *p, float *out) {
     return;
   }
 #endif
+  if (kind == F32) {
+    memcpy(out, p, 16);
+    return;
+  }
   if (kind == BF16) {
     uint16_t h[8];
     memcpy(h, p, 16);
@@ -446,7 +453,7 @@ void descriptorTile(Kind kind, uint64_t desc, int rows, bool mnMajor, bool byK,
                     uint32_t(r / atom) * lbo + uint32_t(r % atom * 2)
               : start + uint32_t(k / 8) * lbo + uint32_t(k % 8 * 16) +
                     uint32_t(r / 8) * sbo;
-      float v[8];
+      float v[16] = {};
       chunk(kind, read(a), v);
       if (byK)
         memcpy(out + k * ld + r, v, 32);

@@ -47,8 +47,8 @@ struct BlockView {
   bool check;
 };
 
-/// Operand kinds of the tensor cores.
-enum Kind : int { F16, BF16, TF32, S8, E4M3 };
+/// Operand kinds of the tensor cores; F32 only in WarpTile (plain fma).
+enum Kind : int { F16, BF16, TF32, S8, E4M3, F32 };
 
 /// The last lane to arrive runs it for all, with their argument pointers.
 using WarpOp = void (*)(void *const *lanes, uint32_t mask);
