@@ -32,7 +32,7 @@ done
 
 if [ -n "$setup" ]; then
   scripts/setup.sh || die "the set-up failed, see above"
-  .venv/bin/python scripts/models.py ocr_det ocr_cls ocr_rec nsfw magika ||
+  .venv/bin/python scripts/models.py ocr_det ocr_cls ocr_rec magika ||
     die "the models are not here, see above"
 fi
 export CUDA_PATH=$PWD/.venv/cuda

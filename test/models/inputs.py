@@ -123,11 +123,13 @@ def music(count):
             np.stack(batch)[..., None].astype(np.float32)}
 
 
+FILES = ("test/models/table.py", "CMakeLists.txt", "scripts/setup.sh")
+
+
 def file_bytes(count):
     """Files of this repository: their first and last 1,024 bytes; 256 fills."""
-    names = ("test/models/table.py", "CMakeLists.txt", "scripts/setup.sh")
     batch = np.full((count, 2048), 256, np.int32)
-    for row, name in zip(batch, names):
+    for row, name in zip(batch, FILES):
         data = np.frombuffer((ROOT / name).read_bytes(), np.uint8)
         row[:min(1024, len(data))] = data[:1024]
         row[2048 - min(1024, len(data)):] = data[-1024:]

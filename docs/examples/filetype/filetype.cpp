@@ -49,17 +49,20 @@ int main(int argc, char **argv) {
   check(dlc_session_create(bundle, &options, &session));
   for (int i = host ? 2 : 1; i < argc; ++i) {
     std::vector<int32_t> input = features(argv[i]);
-    dlc_tensor bytes = {input.data(),    input.size() * sizeof(int32_t),
-                        DLC_I32,         DLC_MEMORY_HOST,
-                        2,               {1, 2 * half}};
+    dlc_tensor bytes = {input.data(),
+                        input.size() * sizeof(int32_t),
+                        DLC_I32,
+                        DLC_MEMORY_HOST,
+                        2,
+                        {1, 2 * half}};
     check(dlc_session_bind_input(session, 0, &bytes));
     check(dlc_session_run(session));
     dlc_tensor output;
     check(dlc_session_output(session, 0, &output));
     std::vector<float> scores(std::size(labels));
     check(dlc_session_copy_to_host(session, scores.data(), &output));
-    size_t best = std::max_element(scores.begin(), scores.end()) -
-                  scores.begin();
+    size_t best =
+        std::max_element(scores.begin(), scores.end()) - scores.begin();
     std::printf("%s: %s (%.3f)\n", argv[i], labels[best], scores[best]);
   }
   dlc_session_destroy(session);

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package on small models that are made here, host target."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import dlc
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+RANDOM = np.random.default_rng(7)
+WEIGHT = RANDOM.standard_normal((6, 5), dtype=np.float32)
+
+
+def save(folder, nodes, inputs, outputs, constants):
+    graph = helper.make_graph(
+        nodes, "test",
+        [helper.make_tensor_value_info(*i) for i in inputs],
+        [helper.make_tensor_value_info(*o) for o in outputs],
+        [numpy_helper.from_array(v, n) for n, v in constants.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    path = Path(folder) / "test.onnx"
+    onnx.save(model, path)
+    return path
+
+
+class PackageTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        f32 = TensorProto.FLOAT
+        self.model = save(
+            folder.name,
+            [helper.make_node("MatMul", ["x", "w"], ["m"]),
+             helper.make_node("Relu", ["m"], ["y"])],
+            [("x", f32, ["N", 6])], [("y", f32, ["N", 5])], {"w": WEIGHT})
+        self.folder = Path(folder.name)
+
+    def compiled(self, **options):
+        return dlc.compile(self.model, targets="host", **options)
+
+    def input(self, rows):
+        return RANDOM.standard_normal((rows, 6), dtype=np.float32)
+
+    def check(self, outputs, x):
+        np.testing.assert_allclose(
+            outputs["y"], np.maximum(x @ WEIGHT, 0), rtol=1e-5, atol=1e-5)
+
+    def test_values(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        for _ in range(2):
+            x = self.input(3)
+            self.check(session.run({"x": x}), x)
+
+    def test_array_that_is_not_dense(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        x = RANDOM.standard_normal((6, 3), dtype=np.float32).T
+        self.check(session.run({"x": x}), x)
+
+    def test_output_in_place(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        x, y = self.input(3), np.full((3, 5), np.nan, np.float32)
+        self.assertEqual(session.run({"x": x}, outputs={"y": y}), {})
+        self.check({"y": y}, x)
+
+    def test_ports_and_variants(self):
+        bundle = self.compiled(shapes={"x": (3, 6)})
+        session = bundle.session("host")
+        self.assertEqual([p.name for p in session.inputs], ["x"])
+        self.assertEqual(session.outputs[0].type, "f32")
+        self.assertIn("host", session.device_name)
+        self.assertEqual([v["target"] for v in bundle.variants], ["host"])
+
+    def test_several_shapes_in_one_bundle(self):
+        bundle = self.compiled(shapes=[{"x": (1, 6)}, {"x": (4, 6)}])
+        session = bundle.session("host")
+        for rows in (1, 4, 1):
+            x = self.input(rows)
+            self.check(session.run({"x": x}), x)
+
+    def test_bundle_from_bytes(self):
+        path = self.folder / "test.bundle"
+        self.compiled(output=path, shapes={"x": (2, 6)})
+        session = dlc.Bundle(path.read_bytes()).session("host")
+        x = self.input(2)
+        self.check(session.run({"x": x}), x)
+
+    def test_missing_shape_is_refused(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        with self.assertRaises(dlc.Error) as caught:
+            session.run({"x": self.input(4)})
+        self.assertIn("4", str(caught.exception))
+
+    def test_missing_shape_is_compiled_when_asked(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session(
+            "host", compile_missing=True)
+        for rows in (3, 4, 3, 4):
+            x = self.input(rows)
+            self.check(session.run({"x": x}), x)
+
+    def test_wrong_name_and_type(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        with self.assertRaisesRegex(ValueError, "no input 'z'.*'x'"):
+            session.run({"z": self.input(3)})
+        with self.assertRaisesRegex(ValueError, "float64.*expected float32"):
+            session.run({"x": self.input(3).astype(np.float64)})
+        with self.assertRaisesRegex(ValueError, "no value for input 'x'"):
+            session.run({})
+
+    def test_refusals(self):
+        with self.assertRaises(dlc.Error):
+            dlc.Bundle(b"no bundle")
+        broken = self.folder / "broken.onnx"
+        broken.write_bytes(b"no model")
+        with self.assertRaisesRegex(dlc.CompileError, "error"):
+            dlc.compile(broken, targets="host")
+
+
+if __name__ == "__main__":
+    unittest.main()
