@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints a fusion's body as straight-line device code: coordinates, guards,
+// loads and stores. The ops are in BodyOps.cpp.
+#include "codegen/BodyPrinter.h"
+
+using namespace dlc;
+using namespace dlc::codegen;
+
+BodyPrinter::BodyPrinter(KernelBuilder &kernel, int64_t vector)
+    : kernel(kernel), index(kernel.index()), vector(vector) {
+  laneDim = 0;
+  if (vector > 1) {
+    laneDim = index.declare("%e", vector, [] { return "e"; });
+    perLaneSymbols["%e"] = true;
+  }
+}
+
+std::string BodyPrinter::fail(const llvm::Twine &sentence) {
+  if (failure.empty())
+    failure = sentence.str();
+  return "0";
+}
+
+llvm::Error BodyPrinter::takeError() {
+  if (failure.empty())
+    return llvm::Error::success();
+  return refuse(failure);
+}
+
+//===--- Coordinates ------------------------------------------------------===//
+
+bool BodyPrinter::isPerLane(const Dim &d) const {
+  bool found = false;
+  d.forEachSymbol([&](llvm::StringRef s) {
+    auto it = perLaneSymbols.find(s);
+    found |= it != perLaneSymbols.end() && it->second;
+  });
+  return found;
+}
+
+bool BodyPrinter::isPerLane(const Coordinates &at) const {
+  return llvm::any_of(at.index, [&](const Dim &d) { return isPerLane(d); });
+}
+
+Dim BodyPrinter::coordinate(llvm::StringRef name, const Dim &extent,
+                            bool perLane) {
+  std::string symbol = "%" + name.str();
+  perLaneSymbols[symbol] = perLane;
+  std::string text = name.str();
+  return index.declare(symbol, extent, [text] { return text; });
+}
+
+Dim BodyPrinter::derived(llvm::StringRef name, const Dim &extent,
+                         const Dim &value) {
+  if (extent.isConstant(1))
+    return 0;
+  std::string symbol = "%" + name.str(), text = name.str();
+  bool perLane = isPerLane(value);
+  perLaneSymbols[symbol] = perLane;
+  auto done = std::make_shared<bool>(false);
+  return index.declare(symbol, extent, [=, this] {
+    if (!*done) {
+      *done = true;
+      std::string v = index.print(value);
+      (perLane ? lanes : before) += "const Index " + text + " = " + v + ";\n";
+    }
+    return text;
+  });
+}
+
+Coordinates BodyPrinter::decode(const TensorType &type, const Dim &base,
+                                bool rows, llvm::StringRef prefix) {
+  Coordinates at;
+  at.layout = type.layout;
+  at.linear = base + laneDim;
+  int64_t rank = type.rank();
+  at.index.assign(rank, Dim(0));
+  llvm::SmallVector<int64_t, 6> order = type.layout.order(rank);
+  Dim linear = rows ? base : base + laneDim;
+  Dim stride = 1;
+  for (int64_t i = rank - 1; i >= 0; i--) {
+    int64_t d = order[i];
+    const Dim &extent = type.shape[d];
+    Dim value = floorDiv(linear, stride);
+    // The outermost needs no remainder.
+    if (llvm::any_of(llvm::ArrayRef(order).take_front(i),
+                     [&](int64_t o) { return !type.shape[o].isConstant(1); }))
+      value = mod(value, extent);
+    // A row's vectors start at multiples of their width and end inside it.
+    bool inner = rows && i == rank - 1;
+    std::string name = (prefix + llvm::Twine(d)).str();
+    at.index[d] = derived(name, inner ? extent - (vector - 1) : extent, value);
+    if (inner) {
+      if (!at.index[d].isConstant())
+        index.requireMultiple("%" + name, vector);
+      at.index[d] = at.index[d] + laneDim;
+    }
+    stride = stride * extent;
+  }
+  return at;
+}
+
+Coordinates BodyPrinter::operandAt(const Value *operand,
+                                   const TensorType &result,
+                                   const Coordinates &at) {
+  if (operand->type().shape == result.shape)
+    return at;
+  return {broadcastIndex(operand->type().shape, at.index), std::nullopt, {}};
+}
+
+Dim BodyPrinter::offset(const TensorType &type, const Coordinates &at) {
+  if (at.linear && at.layout == type.layout)
+    return index.simplify(*at.linear);
+  return index.simplify(type.layout.offset(type.shape, at.index));
+}
+
+//===--- Statements -------------------------------------------------------===//
+
+std::string BodyPrinter::define(const std::string &type,
+                                const std::string &expression, bool perLane) {
+  std::string name = "v" + std::to_string(names++);
+  (perLane ? lanes : before) +=
+      "const " + type + " " + name + " = " + expression + ";\n";
+  return name;
+}
+
+bool BodyPrinter::guardsPerLane() const {
+  return llvm::any_of(guards, [](const Guard &g) { return g.perLane; });
+}
+
+std::string BodyPrinter::guardText() const {
+  std::string text;
+  for (const Guard &g : guards)
+    text += (text.empty() ? "" : " && ") + g.text;
+  return text;
+}
+
+std::string BodyPrinter::rangesText(llvm::ArrayRef<IndexRange> ranges,
+                                    bool &perLane) {
+  std::string text;
+  auto add = [&](const std::string &t) {
+    text += (text.empty() ? "" : " && ") + t;
+  };
+  for (const IndexRange &r : ranges) {
+    perLane |= isPerLane(r.value) || isPerLane(r.lower) || isPerLane(r.upper);
+    Dim value = index.simplify(r.value), low = index.simplify(r.lower),
+        high = index.simplify(r.upper);
+    std::optional<int64_t> above = lowerBound(value - low, index.symbols());
+    std::optional<int64_t> below =
+        lowerBound(high - value - 1, index.symbols());
+    if (!above || *above < 0)
+      add(index.print(value) + " >= " + index.print(low));
+    if (!below || *below < 0)
+      add(index.print(value) + " < " + index.print(high));
+  }
+  return text;
+}
+
+std::string BodyPrinter::load(const std::string &pointer,
+                              const TensorType &type, const Coordinates &at,
+                              bool isWeight) {
+  if (!hasDeviceType(type.element))
+    return fail("no kernel reads elements of type " + stringify(type.element));
+  std::string suffix = isWeight ? "_weight" : "";
+  std::string guard = guardText();
+  auto under = [&](const std::string &read, const std::string &zero) {
+    return guard.empty() ? read : "(" + guard + ") ? " + read + " : " + zero;
+  };
+  Dim off = offset(type, at);
+  std::string compute = computeName(type.element).str();
+  bool perLane = isPerLane(off) || guardsPerLane();
+  if (isPerLane(off) && !guardsPerLane()) {
+    Dim first = index.simplify(
+        off.substitute([](llvm::StringRef s) -> std::optional<Dim> {
+          if (s == "%e")
+            return Dim(0);
+          return std::nullopt;
+        }));
+    // Contiguous from an aligned place: one vector for all lanes.
+    if (!isPerLane(first) && index.simplify(off - first) == laneDim &&
+        index.isMultiple(first, vector)) {
+      std::string vec = "Vec<" + compute + ", V>";
+      std::string v = define(vec,
+                             under("load" + suffix + "<V>(" + pointer + ", " +
+                                       index.print(first) + ")",
+                                   vec + "{}"),
+                             false);
+      return v + "[e]";
+    }
+  }
+  return define(
+      compute,
+      under("load" + suffix + "(" + pointer + ", " + index.print(off) + ")",
+            compute + "(0)"),
+      perLane);
+}
+
+void BodyPrinter::store(unsigned output, const Coordinates &at) {
+  const Value *v = kernel.unit().body().outputs()[output];
+  const TensorType &type = kernel.unit().resultType(output);
+  if (!hasDeviceType(type.element)) {
+    fail("no kernel writes elements of type " + stringify(type.element));
+    return;
+  }
+  std::string x = value(v, at);
+  std::string pointer = kernel.result(output);
+  Dim off = offset(type, at);
+  std::string stored = storageName(type.element).str();
+  if (vector > 1) {
+    Dim first = index.simplify(
+        off.substitute([](llvm::StringRef s) -> std::optional<Dim> {
+          if (s == "%e")
+            return Dim(0);
+          return std::nullopt;
+        }));
+    if (!isPerLane(first) && index.simplify(off - first) == laneDim &&
+        index.isMultiple(first, vector)) {
+      std::string name = "r" + std::to_string(output);
+      std::string compute = computeName(type.element).str();
+      before += "Vec<" + compute + ", V> " + name + ";\n";
+      lanes += name + "[e] = " + x + ";\n";
+      after += "store<V>(" + pointer + ", " + index.print(first) + ", " + name +
+               ");\n";
+      return;
+    }
+  }
+  lanes += "store(" + pointer + ", " + index.print(off) + ", " + x + ");\n";
+}
+
+std::string BodyPrinter::take(unsigned indent) {
+  std::string pad(indent, ' '), text;
+  auto add = [&](llvm::StringRef lines, const std::string &prefix) {
+    while (!lines.empty()) {
+      auto [line, rest] = lines.split('\n');
+      text += prefix + line.str() + "\n";
+      lines = rest;
+    }
+  };
+  add(before, pad);
+  if (vector > 1 && !lanes.empty()) {
+    text += pad + "DLC_UNROLL\n" + pad + "for (int e = 0; e < V; e++) {\n";
+    add(lanes, pad + "  ");
+    text += pad + "}\n";
+  } else {
+    add(lanes, pad);
+  }
+  add(after, pad);
+  before.clear();
+  lanes.clear();
+  after.clear();
+  memo.clear();
+  return text;
+}

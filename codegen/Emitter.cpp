@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of emitters and the choice among them.
+#include "codegen/Emitter.h"
+
+using namespace dlc;
+using namespace dlc::codegen;
+
+namespace dlc::codegen {
+#define DLC_EMITTER(Name) const Emitter &make##Name##Emitter();
+#include "codegen/Emitters.def"
+#undef DLC_EMITTER
+} // namespace dlc::codegen
+
+llvm::ArrayRef<const Emitter *> codegen::emitters() {
+  static const Emitter *const all[] = {
+#define DLC_EMITTER(Name) &make##Name##Emitter(),
+#include "codegen/Emitters.def"
+#undef DLC_EMITTER
+  };
+  return all;
+}
+
+llvm::Error codegen::refuse(const llvm::Twine &sentence) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), sentence);
+}
+
+llvm::Expected<Emitted> codegen::emit(const Unit &unit,
+                                      const EmitContext &context) {
+  std::string reasons;
+  for (const Emitter *emitter : emitters()) {
+    llvm::Expected<Emission> emission = emitter->emit(unit, context);
+    if (emission)
+      return Emitted{emitter, std::move(*emission)};
+    std::string sentence = llvm::toString(emission.takeError());
+    if (!sentence.empty())
+      reasons += (reasons.empty() ? "" : "; ") + emitter->name().str() + ": " +
+                 sentence;
+  }
+  return refuse(reasons.empty()
+                    ? "no kernel is made for " + unit.op().mnemonic().str()
+                    : reasons);
+}
+
+Estimate Emitter::estimate(const Unit &unit, const EmitContext &context) const {
+  Estimate e;
+  auto bytes = [&](const TensorType &type) {
+    // Where a size is open: a typical one.
+    return upperBound(type.storageBytes(), context.symbols)
+        .value_or(int64_t(1) << 20);
+  };
+  for (Value *v : unit.inputs())
+    e.bytes += bytes(v->type());
+  for (unsigned i = 0; i < unit.numResults(); i++)
+    e.bytes += bytes(unit.resultType(i));
+  // A launch with programmatic dependence, and 3.6 TB/s of memory.
+  e.microseconds = 1.5 + double(e.bytes) / 3.6e6;
+  return e;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system's C++ compiler on emitted kernels.
+#include "codegen/HostCompiler.h"
+
+#include "codegen/device/DeviceHeaders.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace dlc;
+using namespace dlc::codegen;
+namespace fs = llvm::sys::fs;
+
+static llvm::Error failure(const llvm::Twine &sentence) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), sentence);
+}
+
+static llvm::Error write(const std::string &path, llvm::StringRef text) {
+  std::error_code error;
+  llvm::raw_fd_ostream os(path, error);
+  if (!error) {
+    os << text;
+    os.close();
+    error = os.error();
+    os.clear_error();
+  }
+  if (error)
+    return failure("cannot write " + path + ": " + error.message());
+  return llvm::Error::success();
+}
+
+static std::string read(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, false, false);
+  return buffer ? (*buffer)->getBuffer().str() : std::string();
+}
+
+/// Has this machine what x86-64-v3 asks for? Kernels run where they are built.
+static bool hasAvx2() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
+llvm::Expected<HostCompiler> HostCompiler::open(llvm::StringRef program) {
+  HostCompiler c;
+  std::string tried;
+  for (llvm::StringRef name :
+       program.empty()
+           ? llvm::ArrayRef<llvm::StringRef>{"c++", "g++", "clang++"}
+           : llvm::ArrayRef<llvm::StringRef>(program)) {
+    tried += (tried.empty() ? "" : ", ") + name.str();
+    if (auto path = llvm::sys::findProgramByName(name)) {
+      c.program = *path;
+      break;
+    }
+  }
+  if (c.program.empty())
+    return failure("the host target needs a C++ compiler, found none of " +
+                   tried);
+  llvm::SmallString<128> folder;
+  if (std::error_code e = fs::createUniqueDirectory("dlc-host", folder))
+    return failure("cannot make a temporary folder: " + e.message());
+  c.folder = folder.str().str();
+  for (const DeviceHeader &h : deviceHeaders()) {
+    std::string path = c.folder + "/" + std::string(h.name);
+    if (std::error_code e =
+            fs::create_directories(llvm::sys::path::parent_path(path)))
+      return failure("cannot write " + path + ": " + e.message());
+    if (llvm::Error e = write(path, h.text))
+      return e;
+  }
+  c.flags = {"-std=c++20",
+             "-DDLC_HOST",
+             "-O2",
+             "-fPIC",
+             "-fno-strict-aliasing",
+             "-ffp-contract=off",
+             "-fno-exceptions",
+             "-fno-rtti",
+             "-fvisibility=hidden",
+             "-Wno-unknown-pragmas",
+             "-w",
+             "-fno-ident"};
+  if (hasAvx2())
+    c.flags.push_back("-march=x86-64-v3");
+  std::string log = c.folder + "/version";
+  if (llvm::Error e = c.run({"--version"}, log))
+    return e;
+  c.versionText = llvm::StringRef(read(log)).split('\n').first.str();
+  if (!llvm::StringRef(c.versionText).contains("clang"))
+    c.flags.push_back("-fno-gnu-unique");
+  return c;
+}
+
+HostCompiler::~HostCompiler() {
+  if (!folder.empty())
+    fs::remove_directories(folder);
+}
+
+HostCompiler::HostCompiler(HostCompiler &&other)
+    : program(std::move(other.program)),
+      versionText(std::move(other.versionText)),
+      folder(std::exchange(other.folder, "")), flags(std::move(other.flags)) {}
+
+llvm::Error HostCompiler::run(llvm::ArrayRef<std::string> arguments,
+                              const std::string &log) const {
+  llvm::SmallVector<llvm::StringRef, 32> argv{program};
+  argv.append(arguments.begin(), arguments.end());
+  std::string error;
+  int code = llvm::sys::ExecuteAndWait(
+      program, argv, std::nullopt,
+      {llvm::StringRef(""), llvm::StringRef(log), llvm::StringRef(log)}, 0, 0,
+      &error);
+  if (code != 0)
+    return failure(program + " ended with " + std::to_string(code) + "\n" +
+                   (error.empty() ? read(log) : error));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::string>
+HostCompiler::compile(const KernelSource &kernel) const {
+  std::string base = folder + "/" + kernel.name;
+  if (llvm::Error e = write(base + ".cpp", kernel.text))
+    return e;
+  std::vector<std::string> arguments(flags);
+  for (std::string a : {std::string("-I"), folder, std::string("-c"),
+                        base + ".cpp", std::string("-o"), base + ".o"})
+    arguments.push_back(a);
+  if (llvm::Error e = run(arguments, base + ".log"))
+    return failure("the host's compiler refuses " + kernel.name + ": " +
+                   llvm::toString(std::move(e)));
+  std::string object = read(base + ".o");
+  for (const char *end : {".cpp", ".o", ".log"})
+    fs::remove(base + end);
+  return object;
+}
+
+llvm::Expected<std::string>
+HostCompiler::link(llvm::ArrayRef<std::string> objects) const {
+  // The linker takes them from a list: there may be hundreds.
+  std::string list;
+  for (auto [i, object] : llvm::enumerate(objects)) {
+    std::string path = folder + "/" + std::to_string(i) + ".o";
+    if (llvm::Error e = write(path, object))
+      return e;
+    list += "\"" + path + "\"\n";
+  }
+  if (llvm::Error e = write(folder + "/objects", list))
+    return e;
+  std::string output = folder + "/kernels.so";
+  if (llvm::Error e =
+          run({"-shared", "-o", output, "@" + folder + "/objects",
+               "-Wl,--build-id=none", "-Wl,-z,relro", "-Wl,--strip-all"},
+              folder + "/link.log"))
+    return e;
+  return read(output);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system's C++ compiler on emitted kernels.
+#pragma once
+
+#include "codegen/Emission.h"
+#include "llvm/Support/Error.h"
+
+namespace dlc::codegen {
+
+class HostCompiler {
+public:
+  /// \param program its name or path; empty: c++, else g++, of the PATH.
+  static llvm::Expected<HostCompiler> open(llvm::StringRef program);
+  ~HostCompiler();
+  HostCompiler(HostCompiler &&);
+
+  const std::string &version() const { return versionText; }
+  llvm::ArrayRef<std::string> options() const { return flags; }
+  /// An object file. Safe to call from many threads.
+  llvm::Expected<std::string> compile(const KernelSource &kernel) const;
+  /// One shared object of all objects, in the order given.
+  llvm::Expected<std::string> link(llvm::ArrayRef<std::string> objects) const;
+
+private:
+  HostCompiler() = default;
+  llvm::Error run(llvm::ArrayRef<std::string> arguments,
+                  const std::string &log) const;
+  std::string program, versionText;
+  std::string folder; ///< a temporary one: headers, sources, objects
+  std::vector<std::string> flags;
+};
+
+} // namespace dlc::codegen

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects the parts of one kernel: parameters, functors, entry point.
+#pragma once
+
+#include "codegen/Emitter.h"
+#include "codegen/IndexPrinter.h"
+
+namespace dlc::codegen {
+
+/// C++ name of the storage type: "half_t"; of the type that a body computes in:
+/// "float".
+llvm::StringRef storageName(DataType type);
+llvm::StringRef computeName(DataType type);
+/// Has device code a type for its elements?
+bool hasDeviceType(DataType type);
+/// A literal of the compute type of `type`.
+std::string literal(DataType type, double value);
+std::string literal(DataType type, const Constant &constant, int64_t i);
+
+class KernelBuilder {
+public:
+  KernelBuilder(const Unit &unit, const EmitContext &context);
+  KernelBuilder(const KernelBuilder &) = delete;
+
+  const Unit &unit() const { return theUnit; }
+  const EmitContext &context() const { return theContext; }
+  /// Prints sizes of the module's symbols; coordinates are declared on it.
+  IndexPrinter &index() { return printer; }
+
+  /// C++ expression of the typed pointer, `in0(p)`.
+  std::string input(unsigned i);
+  std::string result(unsigned i);
+  std::string workspace(unsigned i, DataType element);
+  std::string weight(const Constant &constant);
+  /// Is the memory never written while kernels run?
+  bool isWeight(unsigned input) const;
+
+  void include(llvm::StringRef header);
+  /// Text before the entry point: functors.
+  std::string functors;
+  unsigned threads = 256, minBlocks = 1, smemBytes = 0, cluster = 1;
+  bool cooperative = false;
+
+  /// The whole: `body` is what stands in the entry point's braces.
+  Launch finish(llvm::StringRef kind, llvm::StringRef types,
+                llvm::StringRef config, llvm::StringRef body,
+                llvm::ArrayRef<Dim> grid);
+
+  /// Names of the element types of inputs and results, "f16_f32".
+  std::string types() const;
+  /// Does every offset into the unit's values fit in 32 bits?
+  bool has32BitIndices() const { return narrow; }
+  /// What must be added to the buffers' elements, for workspaces.
+  void widenIndices() { narrow = false; }
+
+private:
+  std::string buffer(BufferRef ref, llvm::StringRef name, DataType element,
+                     bool write, llvm::StringRef comment);
+  std::string parameter(llvm::StringRef symbol);
+  const Unit &theUnit;
+  const EmitContext &theContext;
+  Launch launch;
+  llvm::SmallVector<std::string, 4> headers;
+  std::string accessors;
+  std::map<std::string, std::string, std::less<>> known;
+  std::map<std::string, unsigned> weights;
+  IndexPrinter printer;
+  bool narrow;
+};
+
+} // namespace dlc::codegen

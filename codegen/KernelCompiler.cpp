@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles the kernels of a plan for a target, in parallel and with a cache.
+#include "codegen/KernelCompiler.h"
+
+#include "codegen/HostCompiler.h"
+#include "codegen/KernelCache.h"
+#include "codegen/Nvrtc.h"
+#include "codegen/device/DeviceHeaders.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+using namespace dlc;
+using namespace dlc::codegen;
+
+static std::string headersKey() {
+  std::vector<llvm::StringRef> parts;
+  for (const DeviceHeader &h : deviceHeaders()) {
+    parts.emplace_back(h.name);
+    parts.emplace_back(h.text);
+  }
+  return KernelCache::key(parts);
+}
+
+namespace {
+using CompileOne =
+    std::function<llvm::Expected<std::string>(const KernelSource &)>;
+
+/// Compiles each kernel once, on several threads. The first failure by the
+/// order of the kernels is the one that is reported.
+llvm::Expected<std::vector<std::string>>
+compileAll(llvm::ArrayRef<KernelSource> kernels, llvm::StringRef compilerKey,
+           const CompileOne &compile, const KernelCompilerOptions &options,
+           size_t &hits) {
+  KernelCache cache(options.cacheDir);
+  std::string headers = headersKey();
+  std::vector<std::string> binaries(kernels.size());
+  std::vector<std::string> errors(kernels.size());
+  std::atomic<size_t> next = 0, done = 0, hitCount = 0;
+  std::atomic<bool> stop = false;
+  std::mutex mutex;
+  auto work = [&] {
+    for (size_t i; !stop && (i = next++) < kernels.size();) {
+      // The first lines name nodes, which do not change the code.
+      llvm::StringRef code = kernels[i].text;
+      code = code.substr(code.find("#include"));
+      std::string key = KernelCache::key({code, headers, compilerKey});
+      if (std::optional<std::string> found = cache.load(key)) {
+        binaries[i] = std::move(*found);
+        hitCount++;
+      } else if (llvm::Expected<std::string> made = compile(kernels[i])) {
+        binaries[i] = std::move(*made);
+        cache.store(key, binaries[i]);
+      } else {
+        errors[i] = llvm::toString(made.takeError());
+        stop = true;
+      }
+      std::lock_guard lock(mutex);
+      if (options.progress && !options.progress(++done, kernels.size()))
+        stop = true;
+    }
+  };
+  unsigned jobs = options.jobs
+                      ? options.jobs
+                      : std::max(1u, std::thread::hardware_concurrency());
+  jobs = std::min<size_t>(jobs, kernels.size());
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < jobs; i++)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &t : threads)
+    t.join();
+  for (size_t i = 0; i < kernels.size(); i++) {
+    if (errors[i].empty())
+      continue;
+    std::string path = options.failureDir + "/" + kernels[i].name + ".cu";
+    std::error_code ec;
+    llvm::raw_fd_ostream os(path, ec);
+    if (!ec)
+      os << kernels[i].text;
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   errors[i] + "\nits source is in " + path);
+  }
+  if (stop)
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), "cancelled");
+  hits = hitCount;
+  if (hits < kernels.size())
+    cache.trim();
+  return binaries;
+}
+} // namespace
+
+static llvm::Expected<CompiledKernels>
+compileForHost(llvm::ArrayRef<KernelSource> kernels,
+               const KernelCompilerOptions &options) {
+  CompiledKernels result;
+  llvm::Expected<HostCompiler> compiler =
+      HostCompiler::open(options.hostCompiler);
+  if (!compiler)
+    return compiler.takeError();
+  result.compiler = compiler->version();
+  std::string key =
+      "host " + compiler->version() + llvm::join(compiler->options(), " ");
+  llvm::Expected<std::vector<std::string>> objects = compileAll(
+      kernels, key, [&](const KernelSource &k) { return compiler->compile(k); },
+      options, result.cacheHits);
+  if (!objects)
+    return objects.takeError();
+  llvm::Expected<std::string> shared = compiler->link(*objects);
+  if (!shared)
+    return shared.takeError();
+  result.binaries.push_back(std::move(*shared));
+  result.binaryOf.assign(kernels.size(), 0);
+  return result;
+}
+
+llvm::Expected<CompiledKernels>
+codegen::compileKernels(llvm::ArrayRef<KernelSource> kernels,
+                        const Target &target,
+                        const KernelCompilerOptions &options) {
+  if (target.isHost())
+    return compileForHost(kernels, options);
+  CompiledKernels result;
+  llvm::Expected<std::unique_ptr<Nvrtc>> nvrtc = Nvrtc::open(options.nvrtcPath);
+  if (!nvrtc)
+    return nvrtc.takeError();
+  result.compiler = "NVRTC " + (*nvrtc)->version();
+  result.leastDriver = (*nvrtc)->leastDriver(target);
+  std::string key =
+      result.compiler + llvm::join((*nvrtc)->options(target), " ");
+  llvm::Expected<std::vector<std::string>> binaries = compileAll(
+      kernels, key,
+      [&](const KernelSource &k) { return (*nvrtc)->compile(k, target); },
+      options, result.cacheHits);
+  if (!binaries)
+    return binaries.takeError();
+  result.binaries = std::move(*binaries);
+  for (size_t i = 0; i < kernels.size(); i++)
+    result.binaryOf.push_back(i);
+  return result;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of one lowering: values and their buffers.
+#pragma once
+
+#include "codegen/Emitter.h"
+#include "codegen/PlanBuilder.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace dlc::codegen {
+
+class ModuleLowering {
+public:
+  ModuleLowering(const Module &module, const Target &target,
+                 const CodegenOptions &options)
+      : module(module), target(target), options(options),
+        builder(module.symbols, target) {}
+  llvm::Expected<LoweredModule> run();
+
+private:
+  llvm::Error lowerInputs();
+  llvm::Error lowerOutputs(uint32_t block);
+  llvm::Error lowerGraph(const Graph &graph, uint32_t block);
+  llvm::Error lowerOp(const Op &op, uint32_t block);
+  /// Kernels of an emitter.
+  llvm::Error lowerUnit(const Op &op, uint32_t block);
+  void commit(const Unit &unit, const Emission &emission, uint32_t block);
+  /// A fusion that no emitter takes as one: op by op.
+  llvm::Error lowerBody(const FusionOp &fusion, uint32_t block);
+  llvm::Error lowerIf(const IfOp &op, uint32_t block);
+  llvm::Error lowerLoop(const LoopOp &op, uint32_t block);
+  /// Lowers a region with its inputs bound; its outputs end up in `results`.
+  llvm::Error lowerRegion(const Graph &region, llvm::ArrayRef<uint32_t> inputs,
+                          llvm::ArrayRef<uint32_t> results, uint32_t block);
+
+  /// If the view's result lies in its operand's memory: where, in bytes.
+  std::optional<Dim> aliasOffset(const Op &op) const;
+  /// The buffer of a value that has been computed.
+  uint32_t bufferOf(const Value *value);
+  /// The buffer that `value`, a result of an op, is to be written to.
+  uint32_t makeBuffer(const Value *value);
+  /// Lets `value` be written straight into `buffer`, where that is possible.
+  bool assign(const Value *value, uint32_t buffer);
+  void copy(uint32_t from, uint32_t to, const Dim &bytes, uint32_t block,
+            const Location &location);
+  bool isSizedByDevice(const TensorType &type) const;
+  /// A symbol that a HostRead of `buffer` sets.
+  uint32_t hostRead(uint32_t buffer, DataType type, llvm::StringRef name,
+                    uint32_t block, const Location &location);
+
+  const Module &module;
+  const Target &target;
+  const CodegenOptions &options;
+  PlanBuilder builder;
+  llvm::DenseMap<const Value *, uint32_t> buffers;
+};
+
+} // namespace dlc::codegen
