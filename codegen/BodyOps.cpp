@@ -134,6 +134,61 @@ std::string BodyPrinter::guarded(const Value *v, const Coordinates &at,
   return x;
 }
 
+std::string BodyPrinter::valueWhere(const Value *v, const Coordinates &at,
+                                    llvm::ArrayRef<IndexRange> ranges) {
+  std::string x = guarded(v, at, ranges);
+  bool perLane = false;
+  std::string condition = rangesText(ranges, perLane);
+  // A load is zero by its guard; anything computed is made so.
+  if (condition.empty() || !v->definingOp())
+    return x;
+  return define(computeName(v->type().element).str(),
+                "(" + condition + ") ? " + x + " : " +
+                    literal(v->type().element, 0.0),
+                perLane || isPerLane(at));
+}
+
+/// Is the fill of a pad zero?
+static bool isZeroFill(const Value *fill) {
+  if (!fill)
+    return true;
+  const Op *op = fill->definingOp();
+  if (!op || op->kind() != OpKind::Constant)
+    return false;
+  std::optional<double> v = llvm::cast<ConstantOp>(op).value().uniformValue();
+  return v && *v == 0;
+}
+
+std::optional<BodyPrinter::Address>
+BodyPrinter::address(const Value *v, const Coordinates &at,
+                     llvm::ArrayRef<IndexRange> ranges) {
+  Address a;
+  Coordinates here = at;
+  auto guard = [&](llvm::ArrayRef<IndexRange> more) {
+    std::string text = rangesText(more, a.guardPerLane);
+    if (!text.empty())
+      a.guard += (a.guard.empty() ? "" : " && ") + text;
+  };
+  guard(ranges);
+  while (const Op *op = v->definingOp()) {
+    if (!op->hasTrait(OpTrait::View) ||
+        llvm::is_contained(kernel.unit().heroes(), op))
+      return std::nullopt;
+    AccessMap map = accessMap(*op, here.index);
+    if (map.accesses.size() != 1 ||
+        (!map.accesses[0].valid.empty() && !isZeroFill(map.fill)))
+      return std::nullopt;
+    guard(map.accesses[0].valid);
+    here = {map.accesses[0].index, {}, {}};
+    for (Dim &d : here.index)
+      d = index.simplify(d);
+    v = op->operand(map.accesses[0].operand);
+  }
+  a.input = v->index();
+  a.offset = offset(v->type(), here);
+  return a;
+}
+
 std::string BodyPrinter::view(const Op &op, const Coordinates &at) {
   const TensorType &type = op.result()->type();
   // Views of all elements that leave them in place keep the linear index.

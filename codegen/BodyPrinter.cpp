@@ -149,11 +149,25 @@ std::string BodyPrinter::rangesText(llvm::ArrayRef<IndexRange> ranges,
     std::optional<int64_t> below =
         lowerBound(high - value - 1, index.symbols());
     if (!above || *above < 0)
-      add(index.print(value) + " >= " + index.print(low));
+      add(offsetText(value) + " >= " + index.print(low));
     if (!below || *below < 0)
-      add(index.print(value) + " < " + index.print(high));
+      add(offsetText(value) + " < " + index.print(high));
   }
   return text;
+}
+
+std::optional<Dim> BodyPrinter::contiguous(const Dim &offset,
+                                           int64_t alignment) const {
+  Dim first = index.simplify(
+      offset.substitute([](llvm::StringRef s) -> std::optional<Dim> {
+        if (s == "%e")
+          return Dim(0);
+        return std::nullopt;
+      }));
+  if (isPerLane(first) || index.simplify(offset - first) != laneDim ||
+      !index.isMultiple(first, alignment))
+    return std::nullopt;
+  return first;
 }
 
 std::string BodyPrinter::load(const std::string &pointer,
@@ -169,28 +183,19 @@ std::string BodyPrinter::load(const std::string &pointer,
   Dim off = offset(type, at);
   std::string compute = computeName(type.element).str();
   bool perLane = isPerLane(off) || guardsPerLane();
-  if (isPerLane(off) && !guardsPerLane()) {
-    Dim first = index.simplify(
-        off.substitute([](llvm::StringRef s) -> std::optional<Dim> {
-          if (s == "%e")
-            return Dim(0);
-          return std::nullopt;
-        }));
-    // Contiguous from an aligned place: one vector for all lanes.
-    if (!isPerLane(first) && index.simplify(off - first) == laneDim &&
-        index.isMultiple(first, vector)) {
+  if (isPerLane(off) && !guardsPerLane())
+    if (std::optional<Dim> first = contiguous(off, vector)) {
       std::string vec = "Vec<" + compute + ", V>";
       std::string v = define(vec,
                              under("load" + suffix + "<V>(" + pointer + ", " +
-                                       index.print(first) + ")",
+                                       offsetText(*first) + ")",
                                    vec + "{}"),
                              false);
       return v + "[e]";
     }
-  }
   return define(
       compute,
-      under("load" + suffix + "(" + pointer + ", " + index.print(off) + ")",
+      under("load" + suffix + "(" + pointer + ", " + offsetText(off) + ")",
             compute + "(0)"),
       perLane);
 }
@@ -205,25 +210,16 @@ void BodyPrinter::store(unsigned output, const Coordinates &at) {
   std::string x = value(v, at);
   std::string pointer = kernel.result(output);
   Dim off = offset(type, at);
-  std::string stored = storageName(type.element).str();
-  if (vector > 1) {
-    Dim first = index.simplify(
-        off.substitute([](llvm::StringRef s) -> std::optional<Dim> {
-          if (s == "%e")
-            return Dim(0);
-          return std::nullopt;
-        }));
-    if (!isPerLane(first) && index.simplify(off - first) == laneDim &&
-        index.isMultiple(first, vector)) {
-      std::string name = "r" + std::to_string(output);
+  if (vector > 1)
+    if (std::optional<Dim> first = contiguous(off, vector)) {
+      std::string name = "y" + std::to_string(output);
       std::string compute = computeName(type.element).str();
       before += "Vec<" + compute + ", V> " + name + ";\n";
       lanes += name + "[e] = " + x + ";\n";
-      after += "store<V>(" + pointer + ", " + index.print(first) + ", " + name +
-               ");\n";
+      after += "store<V>(" + pointer + ", " + index.print(*first) + ", " +
+               name + ");\n";
       return;
     }
-  }
   lanes += "store(" + pointer + ", " + index.print(off) + ", " + x + ");\n";
 }
 

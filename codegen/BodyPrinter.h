@@ -34,6 +34,9 @@ public:
   BodyPrinter(KernelBuilder &kernel, int64_t vector);
 
   HeroValue hero;
+  /// Rewrites offsets and conditions, so that parts of them come from a state
+  /// that is made once.
+  std::function<Dim(const Dim &)> hoist;
 
   /// The lane `e`, as an index.
   Dim lane() const { return laneDim; }
@@ -50,6 +53,26 @@ public:
 
   /// The element as a C++ expression of its compute type.
   std::string value(const Value *v, const Coordinates &at);
+  /// The element where the conditions hold, else zero.
+  std::string valueWhere(const Value *v, const Coordinates &at,
+                         llvm::ArrayRef<IndexRange> ranges);
+  /// Where the element lies if the body only moves it; nothing if something is
+  /// computed. Where `guard` (if not empty) does not hold it is zero.
+  struct Address {
+    unsigned input;
+    Dim offset; ///< elements; not hoisted
+    std::string guard;
+    bool guardPerLane = false;
+  };
+  std::optional<Address> address(const Value *v, const Coordinates &at,
+                                 llvm::ArrayRef<IndexRange> ranges);
+  /// `offset` as text, hoisted.
+  std::string offsetText(const Dim &offset) {
+    return index.print(hoist ? hoist(offset) : offset);
+  }
+  /// Is `offset` lane + something that is the same for all lanes and a multiple
+  /// of `alignment`? Then that something.
+  std::optional<Dim> contiguous(const Dim &offset, int64_t alignment) const;
   /// Stores the element of the body's output `i` at coordinates.
   void store(unsigned output, const Coordinates &at);
   /// Appends a statement to the lanes' section.

@@ -49,11 +49,11 @@ static bool hasAvx2() {
 llvm::Expected<HostCompiler> HostCompiler::open(llvm::StringRef program) {
   HostCompiler c;
   std::string tried;
-  for (llvm::StringRef name :
-       program.empty()
-           ? llvm::ArrayRef<llvm::StringRef>{"c++", "g++", "clang++"}
-           : llvm::ArrayRef<llvm::StringRef>(program)) {
-    tried += (tried.empty() ? "" : ", ") + name.str();
+  std::vector<std::string> names = {"c++", "g++", "clang++"};
+  if (!program.empty())
+    names = {program.str()};
+  for (const std::string &name : names) {
+    tried += (tried.empty() ? "" : ", ") + name;
     if (auto path = llvm::sys::findProgramByName(name)) {
       c.program = *path;
       break;

@@ -92,7 +92,17 @@ Split splitMultiples(const Dim &x, const Dim &c) {
 
 Dim joinQuotients(const Dim &x, const Dim &c);
 
-/// k * mod(x, c) + k * c * floordiv(x, c) is k * x.
+/// d where `term` is factor * mod(x, d).
+std::optional<Dim> modulusOf(const Dim &term, const Dim &factor, const Dim &x) {
+  for (const Dim &f : Term(term).factors)
+    if (f.kind() == Dim::Kind::Mod && f.operands()[0] == x &&
+        factor * f == term)
+      return f.operands()[1];
+  return std::nullopt;
+}
+
+/// k * mod(x, c) + k * c * floordiv(x, c) is k * x, and
+/// k * mod(x, c) + k * c * mod(floordiv(x, c), d) is k * mod(x, c * d).
 Dim recombine(const Dim &sum) {
   llvm::SmallVector<Dim, 4> terms = termsOf(sum);
   for (size_t i = 0; i < terms.size(); i++) {
@@ -102,15 +112,23 @@ Dim recombine(const Dim &sum) {
         continue;
       const Dim &x = f.operands()[0], &c = f.operands()[1];
       std::optional<Dim> k = t.divided(Term(f));
-      Dim partner = *k * c * joinQuotients(x, c);
-      for (size_t j = 0; j < terms.size(); j++)
-        if (j != i && terms[j] == partner) {
-          Dim rest = *k * x;
-          for (size_t m = 0; m < terms.size(); m++)
-            if (m != i && m != j)
-              rest = rest + terms[m];
-          return recombine(rest);
+      Dim quotient = joinQuotients(x, c), partner = *k * c * quotient;
+      for (size_t j = 0; j < terms.size(); j++) {
+        if (j == i)
+          continue;
+        Dim joined = *k * x;
+        if (terms[j] != partner) {
+          // The other form: terms[j] = k * c * mod(quotient, d).
+          std::optional<Dim> d = modulusOf(terms[j], *k * c, quotient);
+          if (!d)
+            continue;
+          joined = *k * mod(x, c * *d);
         }
+        for (size_t m = 0; m < terms.size(); m++)
+          if (m != i && m != j)
+            joined = joined + terms[m];
+        return recombine(joined);
+      }
     }
   }
   return sum;
