@@ -143,5 +143,6 @@ template <class T> double tolerance(bool tf32 = false) {
          : tf32                          ? 1e-3
                                          : 1e-5;
 }
-inline uint64_t kSeeds[] = {0, 1, 2};
+/// Adversarial schedules first: they check bounds, a fast one may crash.
+inline uint64_t kSeeds[] = {1, 2, 0};
 } // namespace test

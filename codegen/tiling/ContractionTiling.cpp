@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of contractions by price. The constants are those measured on an H200
+// (docs): what a block's step of k costs is the largest of the tensor cores'
+// time, of shared memory's, of the copies' from L2, and of a fixed latency.
+#include "codegen/tiling/ContractionTiling.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace dlc;
+using Math = ContractionProblem::Math;
+using Split = ContractionTiling::Split;
+
+int64_t ContractionTiling::sharedBytes(const ContractionProblem &p) const {
+  const int64_t pipeline = int64_t(stages) * (bm + bn) * bk * p.elementBytes;
+  const int64_t results = split == Split::Cluster
+                              ? int64_t(bm) * (bn + 8) * p.accumulatorBytes
+                              : int64_t(warpsM) * warpsN * 16 *
+                                    (bn / warpsN + 8) * p.accumulatorBytes;
+  return std::max(pipeline, results) + 16;
+}
+
+std::string ContractionTiling::config() const {
+  const char *splits[] = {"None", "Cluster", "Workspace"};
+  auto number = [](int x) { return std::to_string(x) + ", "; };
+  return "ContractionConfig<" + number(bm) + number(bn) + number(bk) +
+         number(warpsM) + number(warpsN) + number(stages) + number(splitK) +
+         "Split::" + splits[int(split)] + (tensorCores ? ", true" : ", false") +
+         (earlyLaunch ? ", true>" : ", false>");
+}
+
+std::string ContractionTiling::name() const {
+  std::string s = std::to_string(bm) + "x" + std::to_string(bn) + "x" +
+                  std::to_string(bk) + "s" + std::to_string(stages);
+  if (splitK > 1)
+    s += (split == Split::Cluster ? "c" : "w") + std::to_string(splitK);
+  return s;
+}
+
+bool dlc::hasTensorCores(Math math, const Target &target) {
+  switch (math) {
+  case Math::F16:
+    return target.isHost() || target.sm >= 75;
+  case Math::BF16:
+  case Math::TF32:
+  case Math::S8:
+    return target.isHost() || target.sm >= 80;
+  case Math::F32:
+  case Math::F64:
+  case Math::Integer:
+    return false;
+  }
+  return false;
+}
+
+namespace {
+struct Rates {
+  double flopsPerClock; ///< of one multiprocessor
+  double clock;         ///< Hz
+};
+
+Rates rates(const ContractionProblem &p, const Target &t, bool tensorCores) {
+  // Without a clock in the target: fp32 units tell it (128 FMA a clock from
+  // sm_86 on, else 64).
+  const int lanes = t.sm == 75 || t.sm == 80 ? 64 : 128;
+  const double clock = t.fp32Flops / (double(t.multiprocessors) * lanes * 2);
+  double flops = t.fp32Flops;
+  // mma.sync reaches about 60 % of what wgmma does on sm_90.
+  const double share = t.sm >= 90 ? 0.6 : 0.85;
+  if (tensorCores)
+    flops = share * (p.math == Math::TF32 ? t.tf32Flops
+                     : p.math == Math::S8 ? t.int8Ops
+                                          : t.fp16Flops);
+  else if (p.math == Math::F64)
+    flops = t.sm == 80 || t.sm == 90 ? t.fp32Flops / 2 : t.fp32Flops / 32;
+  else
+    flops *= 0.7;
+  return {flops / clock / t.multiprocessors, clock};
+}
+
+/// Estimate in seconds; infinite when the tile does not fit.
+double price(const ContractionProblem &p, const Target &t,
+             const ContractionTiling &c) {
+  const double never = INFINITY;
+  const int64_t shared = c.sharedBytes(p);
+  if (shared > t.sharedPerBlock)
+    return never;
+  const int threads = c.threads(), warps = threads / 32;
+  const int sums = c.bm * c.bn / threads * p.accumulatorBytes / 4;
+  const int wm = c.bm / c.warpsM, wn = c.bn / c.warpsN;
+  const int registers = std::min(255, sums + wm / 16 * 4 + wn / 8 * 2 + 56);
+  if (sums > 128)
+    return never;
+  const int64_t fit = std::min<int64_t>(
+      {t.sharedPerSm / (shared + 1024), 2048 / threads,
+       t.registersPerSm / (int64_t(threads) * registers), 16});
+  if (fit < 1)
+    return never;
+
+  const Rates r = rates(p, t, c.tensorCores);
+  const double stepBytes = double(c.bm + c.bn) * c.bk * p.elementBytes;
+  const int slices = c.bk * p.elementBytes / 32;
+  double product = 2.0 * c.bm * c.bn * c.bk / r.flopsPerClock;
+  // A block with few warps does not fill the units.
+  product *= std::max(1.0, 4.0 / warps);
+  const double sharedReads =
+      double(warps) * (wm + wn) * c.bk * p.elementBytes / 128;
+  // Elements one by one cost instructions instead of bandwidth.
+  double copies = stepBytes / 44;
+  auto elements = [&](int rows, int vector) {
+    return vector == 1 ? double(rows) * c.bk / 128 * 24
+                       : double(rows) * c.bk / vector / 128 * 6;
+  };
+  copies =
+      std::max(copies, elements(c.bm, p.vectorA) + elements(c.bn, p.vectorB));
+  const double latency =
+      c.tensorCores ? 90.0 + 45.0 * slices : 60.0 + 160.0 * slices;
+  // Stages in flight share the memory's latency.
+  const double exposed = std::max(latency, 850.0 / (c.stages - 1)) + 40;
+
+  const int64_t tiles = p.batch * c.tiles(p.m, p.n) * c.splitK;
+  const int64_t slots = fit * t.multiprocessors;
+  const auto resident = double(std::min<int64_t>(
+      fit, (tiles + t.multiprocessors - 1) / t.multiprocessors));
+  const double steps =
+      std::ceil(std::ceil(double(p.k) / c.bk) / double(c.splitK));
+  const double step = std::max(
+      {resident * product, resident * sharedReads, resident * copies, exposed});
+  const double waves = tiles <= slots ? 1.0
+                       : tiles < 4 * slots
+                           ? std::ceil(double(tiles) / double(slots))
+                           : double(tiles) / double(slots) + 0.5;
+  const double store =
+      500 + double(c.bm) * c.bn / threads * 8 * resident * (warps / 4.0);
+  double clocks = waves * (steps * step + 1200 + store);
+  double seconds = clocks / r.clock + 1.2e-6;
+  if (c.split == Split::Cluster)
+    seconds += 0.5e-6 + 0.05e-6 * c.splitK;
+  if (c.split == Split::Workspace)
+    seconds += 1.5e-6 + 2.0 * double(tiles) * c.bm * c.bn * p.accumulatorBytes /
+                            (t.bandwidth * 1.5);
+  const double a =
+      p.bytesA ? double(p.bytesA)
+               : double(p.batch) * double(p.m) * double(p.k) * p.elementBytes;
+  const double bytes =
+      a + double(p.batch) * double(p.n) * double(p.k) * p.elementBytes +
+      double(p.batch) * double(p.m) * double(p.n) * p.resultBytes;
+  return std::max(seconds, bytes / (0.85 * t.bandwidth) + 1.5e-6);
+}
+
+/// Few threads, so few fibers; tiles small enough for a first-level cache.
+ContractionTiling hostTiling(const ContractionProblem &p) {
+  ContractionTiling c;
+  c.tensorCores = hasTensorCores(p.math, Target{Target::Kind::Host});
+  c.warpsM = c.warpsN = 1;
+  c.stages = 2;
+  c.bk = 128 / p.elementBytes;
+  c.bm = p.m <= 16 ? 16 : p.m <= 32 ? 32 : 64;
+  c.bn = p.n <= 16 ? 16 : p.n <= 32 ? 32 : 64;
+  if (p.m * p.batch >= 2048 && p.n >= 64)
+    c.bm = 128;
+  if (p.transposedB)
+    c.bn = std::max(c.bn, 16 / p.elementBytes);
+  return c;
+}
+} // namespace
+
+std::vector<ContractionTiling>
+dlc::rankContractionTilings(const ContractionProblem &p, const Target &t,
+                            size_t count) {
+  if (t.isHost())
+    return {hostTiling(p)};
+  std::vector<ContractionTiling> all;
+  ContractionTiling c;
+  c.tensorCores = hasTensorCores(p.math, t);
+  const bool clusters = t.kind == Target::Kind::Cubin && t.sm >= 90;
+  for (int rowBytes : {128, 64, 32})
+    for (c.warpsM = 1; c.warpsM <= 4; c.warpsM *= 2)
+      for (c.warpsN = 1; c.warpsN <= 4; c.warpsN *= 2)
+        for (int wm = 16; wm <= 64; wm *= 2)
+          for (int wn = 16; wn <= 64; wn *= 2)
+            for (c.stages = 2; c.stages <= 5; c.stages++)
+              for (c.splitK = 1; c.splitK <= 8; c.splitK *= 2) {
+                c.bk = rowBytes / p.elementBytes;
+                c.bm = c.warpsM * wm;
+                c.bn = c.warpsN * wn;
+                const int threads = c.threads();
+                if (threads < 64 || threads > 256)
+                  continue;
+                // A row loader keeps at most 16 rows of a thread.
+                const int step = threads * 16 / rowBytes;
+                if (c.bm > 16 * step || c.bn > 16 * step)
+                  continue;
+                // Below sm_80 copies are synchronous: more stages are waste.
+                if (!t.hasCpAsync() && c.stages > 2)
+                  continue;
+                c.split = Split::None;
+                if (c.splitK > 1) {
+                  const int64_t steps = (p.k + c.bk - 1) / c.bk;
+                  if (steps < 2 * c.splitK)
+                    continue;
+                  if (clusters && c.bm % c.splitK == 0)
+                    c.split = Split::Cluster;
+                  else if (p.workspaceAllowed)
+                    c.split = Split::Workspace;
+                  else
+                    continue;
+                }
+                const double s = price(p, t, c);
+                if (s == INFINITY)
+                  continue;
+                c.microseconds = s * 1e6;
+                const int64_t tiles = p.batch * c.tiles(p.m, p.n) * c.splitK;
+                c.earlyLaunch = tiles <= 2 * t.multiprocessors;
+                all.push_back(c);
+              }
+  // Equal prices: the first in order of enumeration, so that it is the same
+  // on every machine.
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ContractionTiling &a, const ContractionTiling &b) {
+                     return a.microseconds < b.microseconds;
+                   });
+  if (all.size() > count)
+    all.resize(count);
+  return all;
+}
+
+ContractionTiling dlc::chooseContractionTiling(const ContractionProblem &p,
+                                               const Target &t) {
+  const auto best = rankContractionTilings(p, t, 1);
+  return best.empty() ? ContractionTiling{} : best.front();
+}
