@@ -39,7 +39,8 @@ public:
   /// Element by linear index in memory; exact for types up to f64 / i53.
   double floatAt(int64_t i) const;
   int64_t intAt(int64_t i) const;
-  /// The one value of all elements, if they are all the same (bit for bit).
+  /// The one value of all elements, if they are all the same (bit for bit) and
+  /// a double holds it.
   std::optional<double> uniformValue() const;
   std::vector<int64_t> toInts() const;
   std::vector<double> toFloats() const;
@@ -52,9 +53,13 @@ private:
   TensorType tensorType;
   std::shared_ptr<const ConstantBytes> data;
   bool splatFlag = false;
+  struct HashCache;
+  std::shared_ptr<HashCache> hashCache; // shared by copies
 };
 
-/// One element between storage and double; `intAt`-like for integers.
+/// One element between storage and double or integer. Stores have the semantics
+/// of cast: floats round to nearest even, f8 saturates, integers saturate from
+/// floats and wrap from integers, bool is "not zero".
 double loadFloat(DataType type, const uint8_t *p, int64_t i);
 void storeFloat(DataType type, uint8_t *p, int64_t i, double v);
 int64_t loadInt(DataType type, const uint8_t *p, int64_t i);

@@ -7,9 +7,10 @@
 namespace dlc {
 
 /// prologues[i][j]: ops between the body's inputs and operand j of hero i that
-/// belong to no earlier hero; epilogue: ops that depend on a hero and reach a
-/// yielded value (for several heroes, also what lies between them is in the
-/// next hero's prologue). Ops in body order.
+/// belong to no earlier hero (what lies between two heroes is in the prologue
+/// of the second); epilogue: all other ops. A value of a prologue may be used
+/// in a later part too. Without heroes everything is epilogue. Ops in body
+/// order.
 struct FusionParts {
   llvm::SmallVector<Op *, 2> heroes;
   llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<Op *, 4>, 2>, 2>
@@ -22,7 +23,14 @@ FusionParts fusionParts(const FusionOp &fusion);
 /// nesting, one region input per operand with its type.
 llvm::Error verifyFusion(const FusionOp &fusion);
 
-/// Space and reduced dimensions of the heroes, as verifyFusion expects them.
+/// Space and reduced dimensions, as verifyFusion expects them:
+///   loop         shape of the first yield; nothing
+///   reduction    dimensions of the first hero's input that it keeps; the
+///   others contraction  the hero's result; K, or channels per group and kernel
+///   window       the hero's result; the window
+///   attention    as contraction, of the last hero
+///   recurrence   the hero's first result; hidden size
+///   group        nothing; nothing
 struct IterationSpace {
   Shape space, reduce;
 };

@@ -93,8 +93,10 @@ public:
                     std::vector<Attribute> attributes,
                     llvm::ArrayRef<TensorType> resultTypes, Location loc,
                     unsigned regions = 0);
-  /// Changes the number of results of a detached op (after type inference).
+  /// After type inference; results that go away must be unused.
   void setResultTypes(llvm::ArrayRef<TensorType> types);
+  /// A detached copy with the operands that `map` gives; regions are deep.
+  Op *clone(llvm::function_ref<Value *(Value *)> map) const;
   /// Removes the op from its graph and frees it. It must have no uses.
   void erase();
   void print(llvm::raw_ostream &os) const;
@@ -109,7 +111,7 @@ private:
   std::vector<Attribute> attributeList;
   std::vector<std::unique_ptr<Graph>> regionList;
   Graph *parentGraph = nullptr;
-  mutable uint64_t order = 0; // for isBefore; renumbered when needed
+  mutable uint64_t order = 0; // for isBefore; 0: the graph has to be renumbered
 };
 
 /// A typed view of an op: what dlc-tblgen derives a class per record from.
@@ -181,12 +183,13 @@ public:
   void remove(Op *op);
   /// All uses of `from`, outputs included, become uses of `to`.
   void replaceAllUses(Value *from, Value *to);
-  /// Clears and copies `other` into this graph (deep).
+  /// Copies `other` into this empty graph (deep).
   void cloneFrom(const Graph &other);
 
 private:
   friend class Op;
   friend class Module;
+  void renumber() const;
   OpList opList;
   std::vector<std::unique_ptr<Value>> inputList;
   llvm::SmallVector<Value *, 2> outputList;

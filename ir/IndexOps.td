@@ -26,12 +26,21 @@ def ScatterElementsOp : Op<"scatter_elements", [Pure]> {
   let summary = "a copy of input with updates written at indices along `axis`; the last update in row-major order wins";
   let operands = (ins Tensor:$input, IntTensor:$indices, Tensor:$updates);
   let attributes = (attrs I64:$axis, Default<ScatterReduction, "ScatterReduction::None">:$reduction);
+  let constraints = [
+    Constraint<"op.axis() >= 0 && op.axis() < op.input()->type().rank()", "the axis must be a dimension of the input", ["op.axis()", "op.input()->type()"]>,
+    Constraint<"sameShape(op.indices()->type(), op.updates()->type())", "indices and updates must have one shape", ["op.indices()->type()", "op.updates()->type()"]>,
+    Constraint<"op.updates()->type().element == op.input()->type().element", "input and updates must have one element type", ["op.input()->type()", "op.updates()->type()"]>,
+    Constraint<"op.indices()->type().rank() == op.input()->type().rank()", "input and indices must have one rank", ["op.input()->type()", "op.indices()->type()"]>];
   let inferTypes = "inferSameAsFirst";
 }
 def ScatterNdOp : Op<"scatter_nd", [Pure]> {
   let summary = "a copy of input with slices written at index tuples (ONNX ScatterND)";
   let operands = (ins Tensor:$input, IntTensor:$indices, Tensor:$updates);
   let attributes = (attrs Default<ScatterReduction, "ScatterReduction::None">:$reduction);
+  let constraints = [
+    Constraint<"op.updates()->type().element == op.input()->type().element", "input and updates must have one element type", ["op.input()->type()", "op.updates()->type()"]>,
+    Constraint<"op.indices()->type().rank() >= 1", "indices must have rank 1 or more", ["op.indices()->type()"]>,
+    Constraint<"op.indices()->type().dim(-1).isConstant()", "the last dimension of indices must be known", ["op.indices()->type()"]>];
   let inferTypes = "inferSameAsFirst";
 }
 def ResizeMode : Enum<["nearest", "linear", "cubic"]>;

@@ -29,8 +29,8 @@ public:
   /// Dimension order with factors; canonical (a plain identity becomes empty).
   static Layout blocked(llvm::ArrayRef<Entry> entries, int64_t rank);
 
-  bool isRowMajor() const { return entryList.empty(); }
-  /// Every dimension appears once: a plain order.
+  bool isRowMajor() const { return entryList.empty() && pads.empty(); }
+  /// Every dimension appears once and nothing is padded: a plain order.
   bool isPermutation() const;
   bool isChannelsLast(int64_t rank) const {
     return rank >= 3 && *this == channelsLast(rank);
@@ -44,13 +44,16 @@ public:
   Shape physicalShape(llvm::ArrayRef<Dim> shape) const;
   /// Elements in memory, padding included.
   Dim storageElements(llvm::ArrayRef<Dim> shape) const;
-  /// Stride in elements of each logical dimension; only for a permutation.
+  /// Stride in elements of each logical dimension; none may be split.
   Shape strides(llvm::ArrayRef<Dim> shape) const;
   /// Offset in elements of the element at `index`.
   Dim offset(llvm::ArrayRef<Dim> shape, llvm::ArrayRef<Dim> index) const;
   /// The layout of transpose(x, permutation) that leaves memory as it is.
   Layout transposed(llvm::ArrayRef<int64_t> permutation) const;
+  /// Of a plain order: compose(inverse()) is row-major.
   Layout inverse(int64_t rank) const;
+  /// This plain order, over the dimensions in memory of a tensor of `rank` that
+  /// lies as `inner` says.
   Layout compose(const Layout &inner, int64_t rank) const;
 
   /// Rows of `dimension` padded to a multiple, 1 for none.

@@ -26,12 +26,22 @@ namespace dlc {
 #define DLC_OP_CLASSES
 #include "ir/Ops.inc"
 
+/// What the record gives attribute `index` when it is left out; empty if it has
+/// no default.
+Attribute defaultAttribute(OpKind kind, unsigned index);
+/// Element type of a pointwise op's result, from that of its first operand.
+/// Select and the casts have rules of their own.
+DataType scalarResultType(OpKind kind, DataType t);
 /// Result types of `op` from its operands, attributes and regions by its
 /// record's rule; an error says what was found and what was expected.
 llvm::Expected<llvm::SmallVector<TensorType, 1>> inferTypes(const Op &op);
-/// All rules of the record and, for regions and fusions, of the grammar.
-/// Success, or the sentence of the first rule that is refuted.
+/// Operands, attributes and constraints, as the record has them. What
+/// inferTypes takes for granted.
+llvm::Error verifyRules(const Op &op);
+/// All rules of the record, the result types and, for regions and fusions, the
+/// grammar. Success, or the sentence of the first rule that is refuted.
 llvm::Error verifyOp(const Op &op);
-/// Structure, types and each op of the module. Run after every pass.
+/// Structure, types and each op of the module. Run after every pass. Messages
+/// begin with the op's location, those of the functions above do not.
 llvm::Error verify(const Module &module);
 } // namespace dlc

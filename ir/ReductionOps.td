@@ -21,6 +21,8 @@ def CumulativeOp : Op<"cumulative", [Pure]> {
   let summary = "running sum or product along `axis` (ONNX CumSum, CumProd)";
   let operands = (ins NumberTensor:$input);
   let attributes = (attrs CumulativeKind:$kind, I64:$axis, Default<Bool, "false">:$exclusive, Default<Bool, "false">:$reverse);
+  let constraints = [
+    Constraint<"op.axis() >= 0 && op.axis() < op.input()->type().rank()", "the axis must be a dimension of the input", ["op.axis()", "op.input()->type()"]>];
   let inferTypes = "inferSameAsFirst";
 }
 def TopKOp : Op<"topk", [Pure]> {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ir/Builder.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace dlc {
 
@@ -13,6 +13,7 @@ using Explain = llvm::function_ref<void(const Op &, llvm::StringRef reason)>;
 class Rewriter {
 public:
   explicit Rewriter(Graph &graph);
+  Rewriter(const Rewriter &) = delete;
   /// Builder placed before `op`, giving new ops its location.
   Builder &at(Op *op);
   /// Replaces all results of `op` and erases it. Locations join.
@@ -28,17 +29,24 @@ public:
   bool changed() const { return hasChanged; }
   Graph &graph() { return *currentGraph; }
 
-  /// Visits every op, and again those near a change, until nothing changes.
-  /// `apply` returns whether it changed something.
+  /// Visits every op of the graph (not of regions) from the top, and again
+  /// those near a change, until nothing changes. Pure ops without uses are
+  /// erased on the way. `apply` returns whether it changed something; it may
+  /// erase the op.
   void greedily(llvm::function_ref<bool(Op *, Rewriter &)> apply);
   /// Erases pure ops without uses.
   void eraseDeadOps();
 
 private:
   void enqueue(Op *op);
+  void enqueueUsers(Value *value);
+  void enqueueProducer(Value *value);
+  Op *dequeue();
   Graph *currentGraph;
   Builder builder;
-  llvm::SetVector<Op *> worklist;
+  // A stack without repeats; erased ops leave a null behind.
+  std::vector<Op *> worklist;
+  llvm::DenseMap<Op *, size_t> worklistIndex;
   bool hasChanged = false;
 };
 

@@ -31,4 +31,12 @@ std::optional<int64_t> upperBound(const Dim &d, const SymbolTable &symbols);
 /// Is `d` a multiple of `divisor` for all values of the symbols?
 bool isMultipleOf(const Dim &d, int64_t divisor, const SymbolTable &symbols);
 
+/// Is `d` >= 0 for all values of the symbols? Uses their bounds, symbolic ones
+/// (`bound`) too. False: not proved.
+bool isNonNegative(const Dim &d, const SymbolTable &symbols);
+/// The same value in fewer operations, given the ranges: floordiv(a*k + b, k)
+/// is a and mod(a*k + b, k) is b where 0 <= b < k; max and min that are
+/// decided.
+Dim simplify(const Dim &d, const SymbolTable &symbols);
+
 } // namespace dlc

@@ -6,7 +6,8 @@
 
 namespace dlc {
 
-using InferResult = llvm::Expected<llvm::SmallVector<TensorType, 1>>;
+using ResultTypes = llvm::SmallVector<TensorType, 1>;
+using InferResult = llvm::Expected<ResultTypes>;
 
 #define DLC_OP_INFER_DECLARATIONS
 #include "ir/Ops.inc"
