@@ -18,20 +18,7 @@ Proof sameShape(const TensorType &a, const TensorType &b) {
   return result;
 }
 
-std::string foundText(const Dim &d) { return d.str(); }
 std::string foundText(const TensorType &t) { return t.str(); }
-std::string foundText(DataType t) { return stringify(t).str(); }
-std::string foundText(llvm::ArrayRef<int64_t> list) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::ListSeparator comma;
-  os << "[";
-  for (int64_t i : list)
-    os << comma << i;
-  os << "]";
-  return text;
-}
-std::string foundText(llvm::ArrayRef<Dim> shape) { return shapeText(shape); }
 template <std::integral T> std::string foundText(T i) {
   return std::to_string(i);
 }
