@@ -52,5 +52,7 @@ template <class... Parts> std::string say(const Parts &...parts) {
 
 /// Returns from the calling function when the expression failed.
 #define DLC_RETURN_IF_FAILED(expression)                                       \
-  if (::dlc::Status status_ = (expression); !status_.ok())                     \
-  return status_
+  do {                                                                         \
+    if (::dlc::Status status_ = (expression); !status_.ok())                   \
+      return status_;                                                          \
+  } while (0)

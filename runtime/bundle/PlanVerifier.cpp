@@ -143,9 +143,11 @@ Status PlanVerifier::verifySymbols() {
                      " does not exist"));
     if (symbol.home != Home::DeviceCell)
       continue;
-    DLC_RETURN_IF_FAILED(buffer(symbol.cell, what));
-    if (rootOf(symbol.cell).space != Space::Cell)
-      return bad(say(what, ": buffer ", symbol.cell, " is no device cell"));
+    if (symbol.cell != kNone) {
+      DLC_RETURN_IF_FAILED(buffer(symbol.cell, what));
+      if (rootOf(symbol.cell).space != Space::Cell)
+        return bad(say(what, ": buffer ", symbol.cell, " is no device cell"));
+    }
     DLC_RETURN_IF_FAILED(expression(symbol.bound, what, true));
     std::vector<bool> used =
         symbolsOf(Plan.expressions, symbol.bound, Plan.symbols.size());

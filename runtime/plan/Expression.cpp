@@ -109,50 +109,78 @@ std::vector<bool> dlc::plan::symbolsOf(std::span<const Expression> pool,
   return used;
 }
 
+namespace {
+
+/// Shared operands are printed wherever they are used, so the text of a small
+/// pool may be endless: after `Left` nodes it says "...".
+class Printer {
+public:
+  Printer(std::span<const Expression> pool,
+          const std::vector<std::string> &names)
+      : Pool(pool), Names(names) {}
+
+  std::string print(uint32_t index) {
+    if (index >= Pool.size())
+      return "?";
+    if (Left == 0)
+      return "...";
+    Left--;
+    const Expression &node = Pool[index];
+    if (node.op() == ExpressionOp::Const)
+      return std::to_string(node.value());
+    if (node.op() == ExpressionOp::Symbol)
+      return uint64_t(node.value()) < Names.size() ? Names[size_t(node.value())]
+                                                   : "?";
+    if (node.a() >= index || node.b() >= index)
+      return "?";
+    switch (node.op()) {
+    case ExpressionOp::Add:
+      return infix(node, " + ");
+    case ExpressionOp::Sub:
+      return infix(node, " - ");
+    case ExpressionOp::Mul:
+      return infix(node, "*");
+    case ExpressionOp::FloorDiv:
+      return call(node, "floordiv");
+    case ExpressionOp::CeilDiv:
+      return call(node, "ceildiv");
+    case ExpressionOp::Mod:
+      return call(node, "mod");
+    case ExpressionOp::Min:
+      return call(node, "min");
+    case ExpressionOp::Max:
+      return call(node, "max");
+    default:
+      return "?";
+    }
+  }
+
+private:
+  std::string operand(uint32_t index) {
+    std::string text = print(index);
+    ExpressionOp op = Pool[index].op();
+    bool isSum = op == ExpressionOp::Add || op == ExpressionOp::Sub;
+    return isSum ? "(" + text + ")" : text;
+  }
+  std::string infix(const Expression &node, const char *sign) {
+    std::string left = operand(node.a());
+    return left + sign + operand(node.b());
+  }
+  std::string call(const Expression &node, const char *name) {
+    std::string left = print(node.a());
+    return std::string(name) + "(" + left + "," + print(node.b()) + ")";
+  }
+
+  std::span<const Expression> Pool;
+  const std::vector<std::string> &Names;
+  int Left = 100;
+};
+
+} // namespace
+
 std::string dlc::plan::print(std::span<const Expression> pool, uint32_t index,
                              const std::vector<std::string> &names) {
-  if (index >= pool.size())
-    return "?";
-  const Expression &node = pool[index];
-  auto operand = [&](uint32_t i) {
-    if (i >= index)
-      return std::string("?");
-    std::string text = print(pool, i, names);
-    return text.find(' ') == std::string::npos ? text : "(" + text + ")";
-  };
-  auto infix = [&](const char *sign) {
-    return operand(node.a()) + " " + sign + " " + operand(node.b());
-  };
-  auto call = [&](const char *name) {
-    if (node.a() >= index || node.b() >= index)
-      return std::string("?");
-    return std::string(name) + "(" + print(pool, node.a(), names) + "," +
-           print(pool, node.b(), names) + ")";
-  };
-  switch (node.op()) {
-  case ExpressionOp::Const:
-    return std::to_string(node.value());
-  case ExpressionOp::Symbol:
-    return uint64_t(node.value()) < names.size() ? names[size_t(node.value())]
-                                                 : "?";
-  case ExpressionOp::Add:
-    return infix("+");
-  case ExpressionOp::Sub:
-    return infix("-");
-  case ExpressionOp::Mul:
-    return infix("*");
-  case ExpressionOp::FloorDiv:
-    return call("floordiv");
-  case ExpressionOp::CeilDiv:
-    return call("ceildiv");
-  case ExpressionOp::Mod:
-    return call("mod");
-  case ExpressionOp::Min:
-    return call("min");
-  case ExpressionOp::Max:
-    return call("max");
-  }
-  return "?";
+  return Printer(pool, names).print(index);
 }
 
 ExpressionPool::ExpressionPool(std::vector<Expression> &pool) : Pool(pool) {

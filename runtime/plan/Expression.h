@@ -48,7 +48,7 @@ private:
 std::vector<bool> symbolsOf(std::span<const Expression> pool, uint32_t index,
                             size_t symbols);
 
-/// The node as text, "(N * 3) + 1"; names are the symbols' names.
+/// The node as text, "N*3 + 1"; names are the symbols' names.
 std::string print(std::span<const Expression> pool, uint32_t index,
                   const std::vector<std::string> &names);
 

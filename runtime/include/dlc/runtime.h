@@ -37,8 +37,8 @@ typedef enum dlc_status {
   DLC_INVALID_ARGUMENT = 1, /* a null pointer, an index out of range */
   DLC_NOT_FOUND = 2,        /* no such input, output, variant or file */
   DLC_BAD_BUNDLE = 3,       /* corrupted, truncated, foreign or too new */
-  DLC_UNSUPPORTED = 4,      /* no variant of the bundle fits */
-  DLC_BAD_INPUT = 5,        /* a tensor's type, rank, shape or size */
+  DLC_UNSUPPORTED = 4,      /* no variant fits the device or the shapes */
+  DLC_BAD_INPUT = 5,        /* a tensor's type, rank or size */
   DLC_OUT_OF_MEMORY = 6,    /* on the host or on the device */
   DLC_NO_DEVICE = 7,        /* no driver, no GPU, no host engine */
   DLC_DRIVER_TOO_OLD = 8,   /* older than the bundle needs */
@@ -160,9 +160,9 @@ typedef struct dlc_step {
 
 typedef void (*dlc_profiler_callback)(void *user, const dlc_step *step);
 
-/* Called at the end of a run for an output that is bound to no memory, with
- * its true shape. Returns memory of at least tensor->bytes, of the session's
- * device, or NULL to fail the run. */
+/* Called during a run for an output that is bound to no memory, with its true
+ * shape. Returns memory of at least tensor->bytes, of the session's device, or
+ * NULL to fail the run. */
 typedef void *(*dlc_allocate_callback)(void *user, size_t output,
                                        const dlc_tensor *tensor);
 

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session: where each buffer lies in a run, and what becomes of outputs.
+#include "runtime/Session.h"
+
+#include <cstring>
+
+using namespace dlc;
+using namespace dlc::plan;
+
+/// Whether the caller's memory can be given to kernels as it is.
+static bool isUsable(const Device &device, const dlc_tensor &tensor,
+                     uint32_t alignment) {
+  bool isThere = device.isHost() || tensor.memory == DLC_MEMORY_DEVICE;
+  return isThere && reinterpret_cast<uintptr_t>(tensor.data) % alignment == 0;
+}
+
+Status Session::setBases(Prepared &prepared, BufferTable &table,
+                         Stream stream) {
+  const PlanT &plan = *prepared.program->plan;
+  const Layout &layout = prepared.layout;
+
+  uint8_t *arena = CallerArena;
+  if (arena && CallerArenaBytes < layout.arenaBytes)
+    return Status(DLC_BAD_INPUT,
+                  say("the arena has ", CallerArenaBytes,
+                      " bytes, these shapes need ", layout.arenaBytes));
+  if (!arena) {
+    DLC_RETURN_IF_FAILED(
+        Arena.reserve(device(), layout.arenaBytes, "the arena"));
+    arena = Arena.data();
+  }
+  DLC_RETURN_IF_FAILED(
+      Cells.reserve(device(), layout.cellBytes, "device cells"));
+  // What is read before it is written shows as NaN.
+  if (Options.mode.seed)
+    DLC_RETURN_IF_FAILED(
+        device().fill(arena, 0xff, 1, layout.arenaBytes, stream));
+
+  for (uint32_t i = 0; i < plan.buffers.size(); i++) {
+    const BufferT &buffer = *plan.buffers[i];
+    if (buffer.alias != kNone)
+      continue;
+    if (buffer.space == Space::Arena)
+      table.setBase(i, arena + layout.offsets[i]);
+    if (buffer.space == Space::Cell)
+      table.setBase(i, Cells.data() + layout.offsets[i]);
+    if (buffer.space == Space::Weight)
+      table.setBase(i, prepared.program->weights[buffer.weight]);
+  }
+  for (size_t i = 0; i < Inputs.size(); i++)
+    DLC_RETURN_IF_FAILED(setInput(prepared, table, i, stream));
+  DLC_RETURN_IF_FAILED(setStates(prepared, table, stream));
+  for (size_t i = 0; i < Outputs.size(); i++)
+    DLC_RETURN_IF_FAILED(setOutput(prepared, table, i));
+  if (Options.mode.seed)
+    for (uint32_t i = 0; i < plan.buffers.size(); i++)
+      if (plan.buffers[i]->space == Space::Output && table.base(i))
+        DLC_RETURN_IF_FAILED(
+            device().fill(table.base(i), 0xff, 1, layout.bytes[i], stream));
+  for (uint32_t i = 0; i < plan.buffers.size(); i++)
+    if (plan.buffers[i]->alias == kNone && !table.base(i) && layout.bytes[i])
+      return Status(DLC_BAD_BUNDLE,
+                    say(table.name(i), " belongs to no input, output or "
+                                       "state"));
+  return Status();
+}
+
+Status Session::setInput(const Prepared &prepared, BufferTable &table,
+                         size_t index, Stream stream) {
+  uint32_t buffer = prepared.program->plan->inputs[index]->buffer;
+  const dlc_tensor &tensor = *Inputs[index].tensor;
+  uint32_t alignment = prepared.program->plan->buffers[buffer]->alignment;
+  if (isUsable(device(), tensor, alignment)) {
+    table.setBase(buffer, tensor.data);
+    return Status();
+  }
+  DeviceMemory &staging = Inputs[index].staging;
+  DLC_RETURN_IF_FAILED(staging.reserve(
+      device(), tensor.bytes, say("input \"", InputPorts[index].name, "\"")));
+  table.setBase(buffer, staging.data());
+  return tensor.memory == DLC_MEMORY_DEVICE
+             ? device().copy(staging.data(), tensor.data, tensor.bytes, stream)
+             : device().copyIn(staging.data(), tensor.data, tensor.bytes,
+                               stream);
+}
+
+Status Session::setStates(const Prepared &prepared, BufferTable &table,
+                          Stream stream) {
+  const PlanT &plan = *prepared.program->plan;
+  for (const auto &variable : plan.states) {
+    uint64_t bytes = prepared.layout.bytes[variable->buffer];
+    StateMemory &state = States[variable->name];
+    if (state.memory.bytes() != bytes) {
+      state.memory.reset();
+      DLC_RETURN_IF_FAILED(state.memory.reserve(
+          device(), bytes, say("state \"", variable->name, "\"")));
+      state.isInitialised = false;
+    }
+    table.setBase(variable->buffer, state.memory.data());
+    if (state.isInitialised)
+      continue;
+    if (variable->initial == kNone) {
+      DLC_RETURN_IF_FAILED(
+          device().fill(state.memory.data(), 0, 1, bytes, stream));
+    } else {
+      if (plan.weights[variable->initial]->bytes < bytes)
+        return Status(DLC_BAD_BUNDLE, say("the initial value of state \"",
+                                          variable->name, "\" is too small"));
+      DLC_RETURN_IF_FAILED(device().copy(
+          state.memory.data(), prepared.program->weights[variable->initial],
+          bytes, stream));
+    }
+    state.isInitialised = true;
+  }
+  return Status();
+}
+
+// ---- outputs ----------------------------------------------------------------
+
+Status Session::setOutput(Prepared &prepared, BufferTable &table,
+                          size_t index) {
+  const PlanT &plan = *prepared.program->plan;
+  const OutputLayout &shape = prepared.layout.outputs[index];
+  uint32_t buffer = plan.outputs[index]->buffer;
+  Output &output = Outputs[index];
+  std::string name = say("output \"", OutputPorts[index].name, "\"");
+
+  dlc_tensor &result = output.result;
+  result = {};
+  result.type = OutputPorts[index].type;
+  result.memory = device().isHost() ? DLC_MEMORY_HOST : DLC_MEMORY_DEVICE;
+  result.rank = uint32_t(shape.dims.size());
+  std::copy(shape.dims.begin(), shape.dims.end(), result.dims);
+  result.bytes = shape.bytes;
+
+  if (output.bound && !shape.dynamic && output.bound->bytes < shape.bytes)
+    return Status(DLC_BAD_INPUT, say(name, ": got memory of ",
+                                     output.bound->bytes, " bytes, expected ",
+                                     shape.bytes, " for ", toText(shape.dims)));
+  // Kernels write to it directly unless it is a piece of something else, or
+  // another output owns it already.
+  const BufferT &self = *plan.buffers[buffer];
+  bool isOwn =
+      self.space == Space::Output && self.alias == kNone && !table.base(buffer);
+  uint64_t bytes = prepared.layout.bytes[buffer];
+  if (isOwn && !output.bound && Allocate && !shape.dynamic) {
+    result.data = Allocate(AllocateUser, index, &result);
+    if (!result.data)
+      return Status(DLC_OUT_OF_MEMORY,
+                    say(name, ": the allocator gave no memory for ",
+                        result.bytes, " bytes"));
+    if (shape.bytes >= bytes &&
+        reinterpret_cast<uintptr_t>(result.data) % self.alignment == 0)
+      return table.setBase(buffer, result.data), Status();
+  }
+  if (isOwn && output.bound && output.bound->bytes >= bytes &&
+      isUsable(device(), *output.bound, self.alignment)) {
+    table.setBase(buffer, output.bound->data);
+    return Status();
+  }
+  if (!isOwn && (output.bound || Allocate))
+    return Status();
+  DLC_RETURN_IF_FAILED(output.own.reserve(device(), bytes, name));
+  if (isOwn)
+    table.setBase(buffer, output.own.data());
+  return Status();
+}
+
+Status Session::trueShape(const Prepared &prepared, StepRunner &runner,
+                          size_t index, Stream stream, Dims &dims) {
+  const PlanT &plan = *prepared.program->plan;
+  const PortT &port = *plan.outputs[index];
+  for (uint32_t dim : port.dims) {
+    std::vector<bool> used =
+        symbolsOf(plan.expressions, dim, plan.symbols.size());
+    for (uint32_t i = 0; i < used.size(); i++)
+      if (used[i] && plan.symbols[i]->home == Home::DeviceCell)
+        DLC_RETURN_IF_FAILED(runner.readCell(i, stream));
+  }
+  for (uint32_t dim : port.dims)
+    DLC_RETURN_IF_FAILED(
+        valueOf(plan, runner.values(), dim, port.name, dims.emplace_back()));
+  return Status();
+}
+
+Status Session::finishOutput(Prepared &prepared, const BufferTable &table,
+                             StepRunner &runner, size_t index, Stream stream) {
+  const OutputLayout &shape = prepared.layout.outputs[index];
+  const PortT &port = *prepared.program->plan->outputs[index];
+  Output &output = Outputs[index];
+  dlc_tensor &result = output.result;
+  std::string name = say("output \"", port.name, "\"");
+  if (shape.dynamic) {
+    Dims dims;
+    DLC_RETURN_IF_FAILED(trueShape(prepared, runner, index, stream, dims));
+    std::optional<uint64_t> bytes = denseBytes(dims, port.type);
+    if (!bytes || *bytes > shape.bytes)
+      return Status(DLC_KERNEL_ERROR,
+                    say(name, " became ", toText(dims), ", at most ",
+                        toText(shape.dims), " was expected"));
+    std::copy(dims.begin(), dims.end(), result.dims);
+    result.bytes = *bytes;
+  }
+  uint8_t *computed = nullptr;
+  DLC_RETURN_IF_FAILED(
+      table.address(port.buffer, 0, result.bytes, runner.values(), computed));
+  output.isValid = true;
+
+  bool toHost = device().isHost();
+  if (output.bound) {
+    if (output.bound->bytes < result.bytes)
+      return Status(DLC_BAD_INPUT,
+                    say(name, ": got memory of ", output.bound->bytes,
+                        " bytes, expected ", result.bytes, " for ",
+                        toText({result.dims, result.rank})));
+    result.data = output.bound->data;
+    result.memory = output.bound->memory;
+    toHost = result.memory == DLC_MEMORY_HOST;
+  } else if (Allocate && !result.data) {
+    result.data = Allocate(AllocateUser, index, &result);
+    if (!result.data && result.bytes)
+      return Status(DLC_OUT_OF_MEMORY,
+                    say(name, ": the allocator gave no memory for ",
+                        result.bytes, " bytes"));
+  } else if (!result.data) {
+    result.data = output.own.data();
+  }
+  if (result.data == computed || result.bytes == 0)
+    return Status();
+  return toHost ? device().copyOut(result.data, computed, result.bytes, stream)
+                : device().copy(result.data, computed, result.bytes, stream);
+}
