@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// dlc: an ONNX model in, a bundle out.
+#include "compiler/Compiler.h"
+#include "compiler/tools/Verify.h"
+#include "compiler/Version.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/WithColor.h"
+#include <csignal>
+
+using namespace llvm;
+using namespace dlc;
+
+namespace {
+
+cl::OptionCategory category("Options of dlc");
+cl::SubCommand check("check", "list everything that keeps a model from compiling");
+cl::SubCommand verifyCommand("verify", "compare a bundle with the reference, on random or given inputs");
+
+
+cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"),
+                           cl::cat(category));
+cl::opt<std::string> output("o", cl::desc("where the bundle goes; default: the model's name with .bundle"),
+                            cl::value_desc("file"), cl::cat(category));
+cl::list<std::string> targets(
+    "target", cl::CommaSeparated, cl::value_desc("name,..."), cl::cat(category),
+    cl::desc("sm_75 ... sm_120, portable, host; default: this machine's GPU, or sm_90a, with portable"));
+cl::opt<std::string> precision(
+    "precision", cl::init("fp32"), cl::value_desc("fp32|tf32|fp16|bf16"), cl::cat(category),
+    cl::desc("what large products compute in; fp32 keeps the model's own types"));
+cl::list<std::string> shapeTexts(
+    "shape", cl::value_desc("NAME=1x3x224x224"), cl::cat(category),
+    cl::desc("shape of an input: sizes, ranges as 1..8, or names; a second one for the same input adds a specialisation"));
+cl::list<std::string> bindTexts("bind", cl::value_desc("NAME=VALUE"), cl::cat(category),
+                                cl::desc("make an input a constant"));
+cl::opt<std::string> emitText("emit", cl::value_desc("import|ir|cuda|plan"), cl::cat(category),
+                              cl::desc("print instead of writing a bundle: the model as read, after the passes, its kernels, its plan"));
+cl::list<std::string> disabled("disable-pass", cl::CommaSeparated, cl::value_desc("name,..."), cl::cat(category),
+                               cl::desc("leave passes out"));
+cl::opt<std::string> explain("explain", cl::value_desc("pass"), cl::cat(category),
+                             cl::desc("say why this pass declined where it did"));
+cl::opt<std::string> cacheDir("cache-dir", cl::value_desc("folder"), cl::cat(category),
+                              cl::desc("compiled kernels are kept here; default: $XDG_CACHE_HOME/dlc"));
+cl::opt<bool> noCache("no-cache", cl::cat(category), cl::desc("compile every kernel anew"));
+cl::opt<unsigned> jobs("j", cl::init(0), cl::value_desc("n"), cl::cat(category),
+                       cl::desc("threads that compile kernels; default: one per core"));
+cl::opt<bool> quiet("quiet", cl::cat(category), cl::desc("print errors alone"));
+cl::alias quietShort("q", cl::aliasopt(quiet), cl::desc("short for --quiet"), cl::cat(category));
+cl::opt<bool> verifyAfter("verify", cl::cat(category),
+                          cl::desc("compare the new bundle with the reference"));
+
+cl::opt<std::string> checkModel(cl::Positional, cl::desc("<model.onnx>"), cl::Required, cl::sub(check), cl::cat(category));
+cl::list<std::string> checkShapes("shape", cl::value_desc("NAME=1x3x224x224"), cl::sub(check), cl::cat(category), cl::desc("as for dlc"));
+cl::list<std::string> checkBinds("bind", cl::value_desc("NAME=VALUE"), cl::sub(check), cl::cat(category), cl::desc("as for dlc"));
+
+cl::opt<std::string> verifyModel(cl::Positional, cl::desc("<model.onnx>"), cl::Required, cl::sub(verifyCommand), cl::cat(category));
+cl::opt<std::string> verifyBundle(cl::Positional, cl::desc("<model.bundle>"), cl::Required, cl::sub(verifyCommand), cl::cat(category));
+cl::list<std::string> verifyInputs("input", cl::value_desc("NAME=FILE.npy"), cl::sub(verifyCommand), cl::cat(category), cl::desc("input values; random ones otherwise"));
+cl::list<std::string> verifyShapes("shape", cl::value_desc("NAME=1x3x224x224"), cl::sub(verifyCommand), cl::cat(category), cl::desc("shape to run, for inputs whose shape is open"));
+cl::list<std::string> verifyBinds("bind", cl::value_desc("NAME=VALUE"), cl::sub(verifyCommand), cl::cat(category), cl::desc("as when the bundle was made"));
+cl::opt<std::string> verifyDevice("device", cl::init("auto"), cl::value_desc("auto|cuda|host"), cl::sub(verifyCommand), cl::cat(category), cl::desc("what runs the bundle"));
+cl::opt<unsigned> verifySeed("seed", cl::init(1), cl::sub(verifyCommand), cl::cat(category), cl::desc("of the random inputs"));
+
+int fail(const Twine &message) {
+  WithColor::error(errs(), "dlc") << message << "\n";
+  return 1;
+}
+int fail(Error e) { return fail(toString(std::move(e))); }
+
+/// One line per problem; returns whether there were any.
+bool print(const Diagnostics &diagnostics) {
+  for (const Diagnostic &d : diagnostics.all()) {
+    raw_ostream &os = d.severity == Diagnostic::Severity::Error
+                          ? WithColor::error(errs(), "dlc")
+                          : WithColor::note(errs());
+    os << d.str() << "\n";
+  }
+  return diagnostics.hasErrors();
+}
+
+Expected<std::vector<ShapeSpec>> parseShapes(const cl::list<std::string> &texts) {
+  std::vector<ShapeSpec> specs;
+  for (const std::string &t : texts) {
+    Expected<ShapeSpec> s = ShapeSpec::parse(t);
+    if (!s)
+      return s.takeError();
+    specs.push_back(std::move(*s));
+  }
+  return specs;
+}
+
+Error parseInto(CompileOptions &options, const cl::list<std::string> &shapes,
+                const cl::list<std::string> &binds) {
+  Expected<std::vector<ShapeSpec>> specs = parseShapes(shapes);
+  if (!specs)
+    return specs.takeError();
+  options.shapes = groupSpecialisations(std::move(*specs));
+  for (const std::string &t : binds) {
+    Expected<BindSpec> b = BindSpec::parse(t);
+    if (!b)
+      return b.takeError();
+    options.binds.push_back(std::move(*b));
+  }
+  return Error::success();
+}
+
+std::string defaultCacheDir() {
+  if (std::optional<std::string> xdg = sys::Process::GetEnv("XDG_CACHE_HOME");
+      xdg && !xdg->empty())
+    return *xdg + "/dlc";
+  SmallString<128> dir;
+  return sys::path::cache_directory(dir) ? (dir + "/dlc").str() : "";
+}
+
+/// A line that is rewritten in place on a terminal and stays silent elsewhere
+/// but for the start of each phase.
+class ProgressLine {
+public:
+  bool operator()(StringRef phase, double fraction) {
+    if (quiet)
+      return true;
+    if (terminal) {
+      errs() << "\r\033[K" << phase << formatv(" {0,3}%", int(fraction * 100));
+      open = true;
+    } else if (phase != last) {
+      errs() << phase << "\n";
+    }
+    last = phase.str();
+    return true;
+  }
+  ~ProgressLine() { clear(); }
+  void clear() {
+    if (open)
+      errs() << "\r\033[K";
+    open = false;
+  }
+
+private:
+  bool terminal = sys::Process::StandardErrIsDisplayed(), open = false;
+  std::string last;
+};
+
+int runCheck() {
+  CompileOptions options;
+  if (Error e = parseInto(options, checkShapes, checkBinds))
+    return fail(std::move(e));
+  Diagnostics diagnostics;
+  Expected<std::unique_ptr<Module>> module =
+      loadModel(checkModel, options, diagnostics);
+  bool blocked = print(diagnostics);
+  if (!module) {
+    std::string rest = toString(module.takeError());
+    if (!blocked)
+      return fail(rest);
+    errs() << checkModel << ": " << diagnostics.errors() << " problem"
+           << (diagnostics.errors() == 1 ? "" : "s") << "\n";
+    return 1;
+  }
+  size_t ops = (*module)->main().ops().size();
+  outs() << checkModel << ": compiles (" << ops << " ops, "
+         << (*module)->main().numInputs() << " inputs, "
+         << (*module)->main().outputs().size() << " outputs)\n";
+  return 0;
+}
+
+int runVerify() {
+  VerifyOptions options;
+  if (Error e = parseInto(options.compile, verifyShapes, verifyBinds))
+    return fail(std::move(e));
+  options.inputs.assign(verifyInputs.begin(), verifyInputs.end());
+  options.device = verifyDevice;
+  options.seed = verifySeed;
+  Diagnostics diagnostics;
+  Expected<bool> same =
+      verifyBundleAgainstModel(verifyModel, verifyBundle, options, diagnostics, outs());
+  print(diagnostics);
+  if (!same)
+    return fail(same.takeError());
+  return *same ? 0 : 1;
+}
+
+void report(const CompileSummary &summary, StringRef path) {
+  for (const VariantSummary &v : summary.variants)
+    outs() << formatv("{0}, {1}{2}: {3} kernels ({4} from the cache), {5} launches, weights {6:f1} MB\n",
+                      v.target, v.precision, v.shapes.empty() ? "" : ", " + v.shapes,
+                      v.kernels, v.cacheHits, v.launches, v.weightBytes / 1e6);
+  outs() << formatv("{0}: {1:f1} MB; read {2:f2} s, passes {3:f2} s, plan {4:f2} s, kernels {5:f2} s, written in {6:f2} s\n",
+                    path, summary.bundleBytes / 1e6, summary.importSeconds, summary.passSeconds,
+                    summary.lowerSeconds, summary.kernelSeconds, summary.writeSeconds);
+}
+
+int runCompile() {
+  if (model.empty())
+    return fail("no model given: expected dlc model.onnx -o model.bundle (dlc --help says more)");
+  CompileOptions options;
+  if (Error e = parseInto(options, shapeTexts, bindTexts))
+    return fail(std::move(e));
+  Expected<Precision> p = parsePrecision(precision);
+  if (!p)
+    return fail(p.takeError());
+  options.precision = *p;
+  options.targets.assign(targets.begin(), targets.end());
+  options.disabledPasses.assign(disabled.begin(), disabled.end());
+  options.explainPass = explain;
+  options.cacheDir = noCache ? "" : cacheDir.empty() ? defaultCacheDir() : cacheDir;
+  options.jobs = jobs;
+  if (std::optional<std::string> cxx = sys::Process::GetEnv("CXX"))
+    options.hostCompiler = *cxx;
+  if (std::optional<std::string> nvrtc = sys::Process::GetEnv("DLC_NVRTC"))
+    options.nvrtcPath = *nvrtc;
+  Diagnostics diagnostics;
+
+  if (!emitText.empty()) {
+    Emit what;
+    if (emitText == "import")
+      what = Emit::Imported;
+    else if (emitText == "ir")
+      what = Emit::IR;
+    else if (emitText == "cuda")
+      what = Emit::Cuda;
+    else if (emitText == "plan")
+      what = Emit::Plan;
+    else
+      return fail("--emit=" + emitText + " is not known: expected import, ir, cuda or plan");
+    Error e = emit(model, what, options, diagnostics, outs());
+    bool blocked = print(diagnostics);
+    if (!e)
+      return blocked;
+    std::string rest = toString(std::move(e));
+    return blocked ? 1 : fail(rest);
+  }
+
+  std::string path = output;
+  if (path.empty()) {
+    SmallString<128> p(model);
+    sys::path::replace_extension(p, "bundle");
+    path = p.str().str();
+  }
+  ProgressLine progress;
+  options.progress = [&](StringRef phase, double f) { return progress(phase, f); };
+  Expected<CompileSummary> summary = compile(model, path, options, diagnostics);
+  progress.clear();
+  bool blocked = print(diagnostics);
+  if (!summary) {
+    std::string rest = toString(summary.takeError());
+    return blocked ? 1 : fail(rest);
+  }
+  if (!quiet)
+    report(*summary, path);
+  if (!verifyAfter)
+    return 0;
+  VerifyOptions v;
+  v.compile = options;
+  Expected<bool> same = verifyBundleAgainstModel(model, path, v, diagnostics, outs());
+  if (!same)
+    return fail(same.takeError());
+  return *same ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  for (cl::SubCommand *s : {&check, &verifyCommand})
+    cl::HideUnrelatedOptions(category, *s);
+  cl::SetVersionPrinter([](raw_ostream &os) { os << "dlc " << version() << "\n"; });
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "compiles an ONNX model into a bundle of GPU kernels made for it\n\n"
+      "  dlc model.onnx -o model.bundle            compile; needs no GPU\n"
+      "  dlc model.onnx --precision=fp16           faster, half precision\n"
+      "  dlc model.onnx --target=host              a bundle that a machine without a GPU runs\n"
+      "  dlc check model.onnx                      what keeps the model from compiling\n"
+      "  dlc verify model.onnx model.bundle        compare with the reference\n"
+      "  dlc-run model.bundle --input x=image.npy  run it\n");
+  if (check)
+    return runCheck();
+  if (verifyCommand)
+    return runVerify();
+  return runCompile();
+}
