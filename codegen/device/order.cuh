@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order of elements for arg_reduce and topk: semantics.md's NaN and tie rules.
+#pragma once
+#include "dlc/kernel.cuh"
+#include "dlc/reduce.cuh"
+#include "dlc/scalar.cuh"
+
+namespace dlc::dev {
+/// Does value a come before b? A NaN comes before every number.
+template <bool kLargest, class V> DLC_DEVICE bool before(V a, V b) {
+  if (a != a || b != b)
+    return a != a && b == b;
+  return kLargest ? a > b : a < b;
+}
+
+/// An element and where it was; index -1 for none.
+template <class V> struct Candidate {
+  V value;
+  int64_t index;
+};
+
+/// The earlier one in the order; ties go to the lower (or the higher) index.
+template <bool kLargest, bool kSelectLast = false> struct Earlier {
+  template <class V>
+  static DLC_DEVICE Candidate<V> apply(const Candidate<V> &a,
+                                       const Candidate<V> &b) {
+    if (a.index < 0 || b.index < 0)
+      return a.index < 0 ? b : a;
+    if (before<kLargest>(a.value, b.value))
+      return a;
+    if (before<kLargest>(b.value, a.value))
+      return b;
+    return (a.index < b.index) != kSelectLast ? a : b;
+  }
+};
+} // namespace dlc::dev
