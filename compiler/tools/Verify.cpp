@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a bundle and the reference on the same inputs and compares.
+#include "compiler/tools/Verify.h"
+#include "compiler/Compare.h"
+#include "compiler/Compiler.h"
+#include "compiler/tools/Npy.h"
+#include "dlc/runtime.h"
+#include "ir/reference/Evaluator.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <random>
+
+namespace dlc {
+
+using reference::Tensor;
+
+static llvm::Error fault(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+static llvm::Error check(dlc_status status) {
+  return status == DLC_OK ? llvm::Error::success() : fault(dlc_last_error());
+}
+
+static dlc_type runtimeType(DataType t) {
+  switch (t) {
+  case DataType::Bool: return DLC_BOOL;
+  case DataType::I8: return DLC_I8;
+  case DataType::I16: return DLC_I16;
+  case DataType::I32: return DLC_I32;
+  case DataType::I64: return DLC_I64;
+  case DataType::U8: return DLC_U8;
+  case DataType::U16: return DLC_U16;
+  case DataType::U32: return DLC_U32;
+  case DataType::U64: return DLC_U64;
+  case DataType::F16: return DLC_F16;
+  case DataType::BF16: return DLC_BF16;
+  case DataType::F32: return DLC_F32;
+  case DataType::F64: return DLC_F64;
+  case DataType::F8E4M3: return DLC_F8E4M3;
+  case DataType::F8E5M2: return DLC_F8E5M2;
+  case DataType::I4: return DLC_I4;
+  case DataType::U4: return DLC_U4;
+  }
+  return DLC_F32;
+}
+
+/// Seeded values: normal for floats, 0..1 for bool, small and not negative for
+/// integers (they are mostly indices or tokens).
+static Tensor randomTensor(DataType type, std::vector<int64_t> shape,
+                           std::mt19937_64 &random) {
+  Tensor t(type, std::move(shape));
+  std::normal_distribution<double> normal;
+  for (int64_t i = 0; i < t.elements(); i++) {
+    if (isFloat(type))
+      t.setFloat(i, normal(random));
+    else
+      t.setInt(i, int64_t(random() % (type == DataType::Bool ? 2 : 16)));
+  }
+  return t;
+}
+
+/// The size to run where the model leaves it open: its smallest, at least 1.
+static int64_t runSize(const Dim &d, const SymbolTable &symbols) {
+  if (d.isConstant())
+    return d.constant();
+  std::optional<int64_t> low = lowerBound(d, symbols);
+  return std::max<int64_t>(1, low.value_or(1));
+}
+
+/// A session that destroys itself, with its bundle.
+struct Opened {
+  dlc_bundle *bundle = nullptr;
+  dlc_session *session = nullptr;
+  ~Opened() {
+    dlc_session_destroy(session);
+    dlc_bundle_close(bundle);
+  }
+};
+
+llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
+                                              llvm::StringRef bundlePath,
+                                              const VerifyOptions &options,
+                                              Diagnostics &diagnostics,
+                                              llvm::raw_ostream &os) {
+  llvm::Expected<std::unique_ptr<Module>> module =
+      loadModel(modelPath, options.compile, diagnostics);
+  if (!module)
+    return module.takeError();
+  Graph &graph = (*module)->main();
+
+  std::vector<Tensor> inputs(graph.numInputs());
+  std::vector<bool> given(graph.numInputs());
+  for (const std::string &text : options.inputs) {
+    auto [name, file] = llvm::StringRef(text).rsplit('=');
+    unsigned i = 0;
+    while (i < graph.numInputs() && graph.input(i)->name != name)
+      i++;
+    if (i == graph.numInputs())
+      return fault("--input " + text + ": the model has no input \"" + name + "\"");
+    llvm::Expected<Tensor> t = readNpy(file);
+    if (!t)
+      return t.takeError();
+    inputs[i] = std::move(*t);
+    given[i] = true;
+  }
+  std::mt19937_64 random(options.seed);
+  for (unsigned i = 0; i < graph.numInputs(); i++) {
+    if (given[i])
+      continue;
+    const TensorType &type = graph.input(i)->type();
+    std::vector<int64_t> shape;
+    for (const Dim &d : type.shape)
+      shape.push_back(runSize(d, (*module)->symbols));
+    inputs[i] = randomTensor(type.element, std::move(shape), random);
+  }
+
+  Opened opened;
+  if (llvm::Error e = check(dlc_bundle_open(bundlePath.str().c_str(), &opened.bundle)))
+    return std::move(e);
+  dlc_session_options session;
+  dlc_session_options_init(&session);
+  if (options.device == "host")
+    session.device = DLC_DEVICE_HOST;
+  else if (options.device == "cuda")
+    session.device = DLC_DEVICE_CUDA;
+  else if (options.device != "auto")
+    return fault("--device " + options.device + " is not known: expected auto, cuda or host");
+  dlc_status created = dlc_session_create(opened.bundle, &session, &opened.session);
+  if (created != DLC_OK && options.device == "auto") {
+    // No GPU here: the host variant, if there is one, serves as well.
+    session.device = DLC_DEVICE_HOST;
+    std::string first = dlc_last_error();
+    if (dlc_session_create(opened.bundle, &session, &opened.session) != DLC_OK)
+      return fault(first + "; on the host: " + dlc_last_error());
+  } else if (llvm::Error e = check(created)) {
+    return std::move(e);
+  }
+
+  for (unsigned i = 0; i < graph.numInputs(); i++) {
+    size_t index;
+    if (llvm::Error e = check(dlc_session_find_input(
+            opened.session, graph.input(i)->name.c_str(), &index)))
+      return std::move(e);
+    dlc_tensor t{};
+    t.data = inputs[i].data();
+    t.bytes = uint64_t(inputs[i].byteSize());
+    t.type = runtimeType(inputs[i].element());
+    t.memory = DLC_MEMORY_HOST;
+    t.rank = uint32_t(inputs[i].rank());
+    llvm::copy(inputs[i].shape(), t.dims);
+    if (llvm::Error e = check(dlc_session_bind_input(opened.session, index, &t)))
+      return std::move(e);
+  }
+  if (llvm::Error e = check(dlc_session_run(opened.session)))
+    return std::move(e);
+  size_t variantIndex;
+  dlc_variant variant;
+  if (llvm::Error e = check(dlc_session_variant(opened.session, &variantIndex)))
+    return std::move(e);
+  if (llvm::Error e = check(dlc_bundle_variant(opened.bundle, variantIndex, &variant)))
+    return std::move(e);
+  const double tolerance = modelTolerance(variant.precision);
+  os << llvm::formatv("{0}: variant {1} {2} on {3}\n", bundlePath, variant.target,
+                      variant.precision, dlc_session_device_name(opened.session));
+
+  llvm::Expected<std::vector<Tensor>> expected =
+      reference::evaluate(graph, std::move(inputs), reference::Precision::Double);
+  if (!expected)
+    return expected.takeError();
+
+  bool all = true;
+  for (auto [i, ref] : llvm::enumerate(*expected)) {
+    const std::string &name = graph.outputNames[i];
+    size_t index;
+    if (llvm::Error e = check(dlc_session_find_output(opened.session, name.c_str(), &index)))
+      return std::move(e);
+    dlc_tensor t;
+    if (llvm::Error e = check(dlc_session_output(opened.session, index, &t)))
+      return std::move(e);
+    llvm::ArrayRef<int64_t> found(t.dims, t.rank);
+    if (found != llvm::ArrayRef(ref.shape())) {
+      os << llvm::formatv("{0}: shape [{1:$[, ]}], expected [{2:$[, ]}]\n", name,
+                          llvm::make_range(found.begin(), found.end()),
+                          llvm::make_range(ref.shape().begin(), ref.shape().end()));
+      all = false;
+      continue;
+    }
+    // The declared element type: in Double the reference holds f64.
+    Tensor got(graph.outputs()[i]->type().element, ref.shape());
+    if (llvm::Error e = check(dlc_session_copy_to_host(opened.session, got.data(), &t)))
+      return std::move(e);
+    std::vector<double> a(size_t(ref.elements())), b(a.size());
+    for (int64_t k = 0; k < ref.elements(); k++) {
+      a[k] = isFloat(got.element()) ? got.floatAt(k) : double(got.intAt(k));
+      b[k] = isFloat(ref.element()) ? ref.floatAt(k) : double(ref.intAt(k));
+    }
+    Comparison c = compare(a, b, tolerance);
+    os << llvm::formatv("{0}: {1}, bound {2:e2}: {3}\n", name, c.str(), tolerance,
+                        c.same ? "same" : "different");
+    all &= c.same;
+  }
+  return all;
+}
+
+} // namespace dlc

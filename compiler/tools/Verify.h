@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a bundle and the reference on the same inputs and compares.
+#pragma once
+
+#include "compiler/Diagnostics.h"
+#include "compiler/Options.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace dlc {
+
+struct VerifyOptions {
+  CompileOptions compile;          ///< shapes and bindings of the model
+  std::vector<std::string> inputs; ///< NAME=FILE.npy; others are random
+  std::string device = "auto";     ///< auto, cuda, host
+  unsigned seed = 1;
+};
+
+/// Prints a line per output; true when all are within the bounds of the
+/// variant's precision (compiler/Compare.h) of the f64 reference.
+llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
+                                              llvm::StringRef bundlePath,
+                                              const VerifyOptions &options,
+                                              Diagnostics &diagnostics,
+                                              llvm::raw_ostream &os);
+
+} // namespace dlc
