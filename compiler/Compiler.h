@@ -4,15 +4,14 @@
 
 #include "compiler/Diagnostics.h"
 #include "compiler/Options.h"
-#include "ir/Graph.h"
 
 namespace dlc {
 
 /// One compiled variant's account, for those who ask.
 struct VariantSummary {
-  std::string target, precision, shapes;
+  std::string target, shapes;
   size_t kernels = 0, launches = 0, cacheHits = 0;
-  int64_t weightBytes = 0, arenaBytes = 0; ///< arenaBytes: -1 when it depends on shapes
+  int64_t weightBytes = 0;
 };
 
 struct CompileSummary {
@@ -24,23 +23,28 @@ struct CompileSummary {
 
 /// Reads an ONNX model, or the text form if the name ends in `.dlc`. All
 /// blockers of the model are reported to `diagnostics`.
-llvm::Expected<std::unique_ptr<Module>> loadModel(llvm::StringRef path,
-                                                  const CompileOptions &options,
-                                                  Diagnostics &diagnostics);
+llvm::Expected<std::unique_ptr<Module>>
+loadModel(llvm::StringRef path, const ImportOptions &options,
+          Diagnostics &diagnostics);
 
-/// The targets that `options.targets` stand for: `auto` is the GPU of this
-/// machine if there is one, else sm_90a, with `portable` beside it.
-llvm::Expected<std::vector<Target>> resolveTargets(const CompileOptions &options);
+/// The targets that `names` stand for. Nothing, or `auto`: the GPU of this
+/// machine if there is one, else sm_90a, with `portable` beside it. `host`
+/// alone needs no NVRTC.
+llvm::Expected<std::vector<Target>>
+resolveTargets(llvm::ArrayRef<std::string> names);
 
-/// What `--emit` prints: the module after the passes, the sources of the
-/// kernels, or the plan, for the first target.
+/// What `--emit` prints, for the first target and specialisation: the module as
+/// imported, after the passes, the sources of the kernels, or the plan.
 enum class Emit : uint8_t { Imported, IR, Cuda, Plan };
-llvm::Error emit(llvm::StringRef modelPath, Emit what, const CompileOptions &options,
-                 Diagnostics &diagnostics, llvm::raw_ostream &os);
+llvm::Error emit(llvm::StringRef modelPath, Emit what,
+                 const CompileOptions &options, Diagnostics &diagnostics,
+                 llvm::raw_ostream &os);
 
 /// Compiles `modelPath` and writes `bundlePath` (renamed into place when
 /// complete; nothing is left behind on failure).
-llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath, llvm::StringRef bundlePath,
-                                       const CompileOptions &options, Diagnostics &diagnostics);
+llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath,
+                                       llvm::StringRef bundlePath,
+                                       const CompileOptions &options,
+                                       Diagnostics &diagnostics);
 
 } // namespace dlc

@@ -82,7 +82,7 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
                                               Diagnostics &diagnostics,
                                               llvm::raw_ostream &os) {
   llvm::Expected<std::unique_ptr<Module>> module =
-      loadModel(modelPath, options.compile, diagnostics);
+      loadModel(modelPath, options.import, diagnostics);
   if (!module)
     return module.takeError();
   Graph &graph = (*module)->main();

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "compiler/Diagnostics.h"
-#include "compiler/Options.h"
+#include "compiler/onnx/ImportOptions.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace dlc {
 
 struct VerifyOptions {
-  CompileOptions compile;          ///< shapes and bindings of the model
+  ImportOptions import;            ///< shapes and bindings of the model
   std::vector<std::string> inputs; ///< NAME=FILE.npy; others are random
   std::string device = "auto";     ///< auto, cuda, host
   unsigned seed = 1;

@@ -72,39 +72,26 @@ int fail(Error e) { return fail(toString(std::move(e))); }
 
 /// One line per problem; returns whether there were any.
 bool print(const Diagnostics &diagnostics) {
-  for (const Diagnostic &d : diagnostics.all()) {
-    raw_ostream &os = d.severity == Diagnostic::Severity::Error
-                          ? WithColor::error(errs(), "dlc")
-                          : WithColor::note(errs());
-    os << d.str() << "\n";
-  }
+  for (const Diagnostic &d : diagnostics.notes())
+    WithColor::note(errs()) << d.str() << "\n";
+  for (const Diagnostic &d : diagnostics.errors())
+    WithColor::error(errs(), "dlc") << d.str() << "\n";
   return diagnostics.hasErrors();
 }
 
-Expected<std::vector<ShapeSpec>> parseShapes(const cl::list<std::string> &texts) {
-  std::vector<ShapeSpec> specs;
-  for (const std::string &t : texts) {
-    Expected<ShapeSpec> s = ShapeSpec::parse(t);
-    if (!s)
-      return s.takeError();
-    specs.push_back(std::move(*s));
-  }
-  return specs;
+std::vector<std::string> list(const cl::list<std::string> &texts) {
+  return {texts.begin(), texts.end()};
 }
 
-Error parseInto(CompileOptions &options, const cl::list<std::string> &shapes,
-                const cl::list<std::string> &binds) {
-  Expected<std::vector<ShapeSpec>> specs = parseShapes(shapes);
-  if (!specs)
-    return specs.takeError();
-  options.shapes = groupSpecialisations(std::move(*specs));
-  for (const std::string &t : binds) {
-    Expected<BindSpec> b = BindSpec::parse(t);
-    if (!b)
-      return b.takeError();
-    options.binds.push_back(std::move(*b));
-  }
-  return Error::success();
+/// The one specialisation that commands on a single model take.
+Expected<ImportOptions> importOptions(const cl::list<std::string> &shapes,
+                                      const cl::list<std::string> &binds) {
+  Expected<std::vector<ImportOptions>> all = specialisations(list(shapes), list(binds));
+  if (!all)
+    return all.takeError();
+  if (all->size() > 1)
+    return createStringError("--shape names an input twice: expected one shape for each input");
+  return std::move(all->front());
 }
 
 std::string defaultCacheDir() {
@@ -144,23 +131,22 @@ private:
 };
 
 int runCheck() {
-  CompileOptions options;
-  if (Error e = parseInto(options, checkShapes, checkBinds))
-    return fail(std::move(e));
+  Expected<ImportOptions> options = importOptions(checkShapes, checkBinds);
+  if (!options)
+    return fail(options.takeError());
   Diagnostics diagnostics;
   Expected<std::unique_ptr<Module>> module =
-      loadModel(checkModel, options, diagnostics);
+      loadModel(checkModel, *options, diagnostics);
   bool blocked = print(diagnostics);
   if (!module) {
     std::string rest = toString(module.takeError());
     if (!blocked)
       return fail(rest);
-    errs() << checkModel << ": " << diagnostics.errors() << " problem"
-           << (diagnostics.errors() == 1 ? "" : "s") << "\n";
+    size_t n = diagnostics.errors().size();
+    errs() << checkModel << ": " << n << " problem" << (n == 1 ? "" : "s") << "\n";
     return 1;
   }
-  size_t ops = (*module)->main().ops().size();
-  outs() << checkModel << ": compiles (" << ops << " ops, "
+  outs() << checkModel << ": is taken (" << (*module)->main().ops().size() << " ops, "
          << (*module)->main().numInputs() << " inputs, "
          << (*module)->main().outputs().size() << " outputs)\n";
   return 0;
@@ -168,8 +154,10 @@ int runCheck() {
 
 int runVerify() {
   VerifyOptions options;
-  if (Error e = parseInto(options.compile, verifyShapes, verifyBinds))
-    return fail(std::move(e));
+  Expected<ImportOptions> import = importOptions(verifyShapes, verifyBinds);
+  if (!import)
+    return fail(import.takeError());
+  options.import = std::move(*import);
   options.inputs.assign(verifyInputs.begin(), verifyInputs.end());
   options.device = verifyDevice;
   options.seed = verifySeed;
@@ -184,9 +172,8 @@ int runVerify() {
 
 void report(const CompileSummary &summary, StringRef path) {
   for (const VariantSummary &v : summary.variants)
-    outs() << formatv("{0}, {1}{2}: {3} kernels ({4} from the cache), {5} launches, weights {6:f1} MB\n",
-                      v.target, v.precision, v.shapes.empty() ? "" : ", " + v.shapes,
-                      v.kernels, v.cacheHits, v.launches, v.weightBytes / 1e6);
+    outs() << formatv("{0}, {1}: {2} kernels ({3} from the cache), {4} launches, weights {5:f1} MB\n",
+                      v.target, v.shapes, v.kernels, v.cacheHits, v.launches, v.weightBytes / 1e6);
   outs() << formatv("{0}: {1:f1} MB; read {2:f2} s, passes {3:f2} s, plan {4:f2} s, kernels {5:f2} s, written in {6:f2} s\n",
                     path, summary.bundleBytes / 1e6, summary.importSeconds, summary.passSeconds,
                     summary.lowerSeconds, summary.kernelSeconds, summary.writeSeconds);
@@ -196,11 +183,13 @@ int runCompile() {
   if (model.empty())
     return fail("no model given: expected dlc model.onnx -o model.bundle (dlc --help says more)");
   CompileOptions options;
-  if (Error e = parseInto(options, shapeTexts, bindTexts))
-    return fail(std::move(e));
-  Expected<Precision> p = parsePrecision(precision);
+  Expected<std::vector<ImportOptions>> all = specialisations(list(shapeTexts), list(bindTexts));
+  if (!all)
+    return fail(all.takeError());
+  options.specialisations = std::move(*all);
+  std::optional<PrecisionMode> p = parsePrecisionMode(precision);
   if (!p)
-    return fail(p.takeError());
+    return fail("--precision=" + precision + " is not known: expected fp32, tf32, fp16 or bf16");
   options.precision = *p;
   options.targets.assign(targets.begin(), targets.end());
   options.disabledPasses.assign(disabled.begin(), disabled.end());
@@ -253,7 +242,7 @@ int runCompile() {
   if (!verifyAfter)
     return 0;
   VerifyOptions v;
-  v.compile = options;
+  v.import = options.specialisations.front();
   Expected<bool> same = verifyBundleAgainstModel(model, path, v, diagnostics, outs());
   if (!same)
     return fail(same.takeError());

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler as a library: a model in, a bundle out.
+#include "compiler/Compiler.h"
+#include "codegen/CostModel.h"
+#include "codegen/KernelCompiler.h"
+#include "codegen/Lowering.h"
+
+#include "compiler/BundleWriter.h"
+#include "compiler/PlanText.h"
+#include "compiler/Version.h"
+#include "compiler/onnx/OnnxImporter.h"
+#include "ir/Text.h"
+#include "passes/Pipelines.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <chrono>
+
+namespace dlc {
+
+namespace {
+class Stopwatch {
+public:
+  /// Seconds since the last call, or since it was made.
+  double lap() {
+    auto now = std::chrono::steady_clock::now();
+    double s = std::chrono::duration<double>(now - last).count();
+    last = now;
+    return s;
+  }
+
+private:
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
+
+/// A module after the passes, and what they reported.
+struct Optimised {
+  std::unique_ptr<Module> module;
+  std::string report;
+};
+} // namespace
+
+static llvm::Error cancelled() {
+  return llvm::createStringError(std::errc::operation_canceled, "cancelled");
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+loadModel(llvm::StringRef path, const ImportOptions &options,
+          Diagnostics &diagnostics) {
+  if (!path.ends_with(".dlc"))
+    return importOnnx(path, options, diagnostics);
+  if (!options.bindings.empty() || !options.shapes.empty())
+    return llvm::createStringError(
+        std::errc::invalid_argument,
+        "--shape and --bind are for ONNX models: %s is text that states its types",
+        path.str().c_str());
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return llvm::createStringError(buffer.getError(), "cannot read %s: %s",
+                                   path.str().c_str(),
+                                   buffer.getError().message().c_str());
+  return parse((*buffer)->getBuffer(), path);
+}
+
+/// The passes on a copy of `module`, for one target.
+static llvm::Expected<Optimised> optimise(const Module &module, const Target &target,
+                                          const CompileOptions &options,
+                                          Diagnostics &diagnostics) {
+  Optimised made{module.clone(), ""};
+  codegen::CostModel costs;
+  PassContext context;
+  context.target = &target;
+  context.costs = &costs;
+  context.precision = options.precision;
+  llvm::raw_string_ostream report(made.report);
+  context.report = [&](const Op &op, llvm::StringRef remark) {
+    report << op.location().str() << ": " << remark << "\n";
+  };
+  PassManager manager;
+  if (llvm::Error e = addPipeline(manager, "default"))
+    return std::move(e);
+  PassManagerOptions run;
+  run.disabled = options.disabledPasses;
+  run.reproducerFolder = options.reproducerDir;
+  if (!options.explainPass.empty()) {
+    if (!findPass(options.explainPass))
+      return llvm::createStringError(std::errc::invalid_argument,
+                                     "no pass is named \"%s\"",
+                                     options.explainPass.c_str());
+    context.explain = [&](const Op &op, llvm::StringRef reason) {
+      diagnostics.note(op.location(), options.explainPass + ": " + reason);
+    };
+  }
+  if (llvm::Error e = manager.run(*made.module, context, run))
+    return std::move(e);
+  return made;
+}
+
+/// Bounds of each input's dimensions.
+static std::vector<bundle::ShapeRangeT> shapeRanges(const Module &module) {
+  std::vector<bundle::ShapeRangeT> ranges;
+  const Graph &graph = module.main();
+  for (unsigned i = 0; i < graph.numInputs(); i++) {
+    bundle::ShapeRangeT r;
+    r.input = graph.input(i)->name;
+    for (const Dim &d : graph.input(i)->type().shape) {
+      r.lower.push_back(lowerBound(d, module.symbols).value_or(0));
+      r.upper.push_back(upperBound(d, module.symbols).value_or(INT64_MAX));
+    }
+    ranges.push_back(std::move(r));
+  }
+  return ranges;
+}
+
+/// "x: 1x3x224x224", with the model's names where sizes are open.
+static std::string shapesText(const Module &module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  const Graph &graph = module.main();
+  for (unsigned i = 0; i < graph.numInputs(); i++) {
+    os << (i ? ", " : "") << graph.input(i)->name << ": ";
+    llvm::interleave(graph.input(i)->type().shape, os, "x");
+  }
+  return text;
+}
+
+static bundle::BinaryContent binaryContent(const Target &target, std::string bytes) {
+  bundle::BinaryContent b;
+  b.bytes = std::move(bytes);
+  switch (target.kind) {
+  case Target::Kind::Cubin:
+    b.kind = bundle::BinaryKind::Cubin;
+    b.arch = target.arch;
+    break;
+  case Target::Kind::Portable:
+    b.kind = bundle::BinaryKind::Ptx;
+    b.arch = target.arch;
+    break;
+  case Target::Kind::Host:
+    b.kind = bundle::BinaryKind::HostObject;
+#ifdef __aarch64__
+    b.arch = "aarch64";
+#else
+    b.arch = "x86_64";
+#endif
+    break;
+  }
+  return b;
+}
+
+static void numberBinaries(codegen::LoweredModule &lowered,
+                           const codegen::CompiledKernels &compiled) {
+  for (auto [i, kernel] : llvm::enumerate(lowered.plan->kernels)) {
+    kernel->binary = compiled.binaryOf[i];
+    kernel->source = uint32_t(i);
+  }
+}
+
+static size_t countLaunches(const plan::BlockT &block) {
+  size_t n = 0;
+  for (const auto &step : block.steps)
+    n += step->action.type == plan::Action::Launch;
+  return n;
+}
+
+llvm::Error emit(llvm::StringRef modelPath, Emit what, const CompileOptions &options,
+                 Diagnostics &diagnostics, llvm::raw_ostream &os) {
+  llvm::Expected<std::unique_ptr<Module>> module =
+      loadModel(modelPath, options.specialisations.front(), diagnostics);
+  if (!module)
+    return module.takeError();
+  TextOptions text;
+  text.elideLargeConstants = true;
+  if (what == Emit::Imported) {
+    print(**module, os, text);
+    return llvm::Error::success();
+  }
+  llvm::Expected<std::vector<Target>> targets = resolveTargets(options.targets);
+  if (!targets)
+    return targets.takeError();
+  llvm::Expected<Optimised> optimised =
+      optimise(**module, targets->front(), options, diagnostics);
+  if (!optimised)
+    return optimised.takeError();
+  if (what == Emit::IR) {
+    print(*optimised->module, os, text);
+    return llvm::Error::success();
+  }
+  llvm::Expected<codegen::LoweredModule> lowered =
+      codegen::lower(*optimised->module, targets->front());
+  if (!lowered)
+    return lowered.takeError();
+  if (what == Emit::Plan) {
+    printPlan(*lowered->plan, os);
+    return llvm::Error::success();
+  }
+  for (const codegen::KernelSource &k : lowered->kernels)
+    os << "// ---- " << k.name << " ----\n" << k.text << "\n";
+  return llvm::Error::success();
+}
+
+llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath, llvm::StringRef bundlePath,
+                                       const CompileOptions &options,
+                                       Diagnostics &diagnostics) {
+  CompileSummary summary;
+  auto progress = [&](llvm::StringRef phase, double fraction) {
+    return !options.progress || options.progress(phase, fraction);
+  };
+  llvm::Expected<std::vector<Target>> targets = resolveTargets(options.targets);
+  if (!targets)
+    return targets.takeError();
+
+  bundle::BundleBuilder builder;
+  builder.producer = std::string("dlc ") + version();
+  // Weights are not copied: they must live until the bundle is written.
+  std::vector<codegen::LoweredModule> lowered;
+  std::string compilers;
+  for (const ImportOptions &specialisation : options.specialisations) {
+    Stopwatch watch;
+    if (!progress("reading " + modelPath.str(), 0))
+      return cancelled();
+    llvm::Expected<std::unique_ptr<Module>> module =
+        loadModel(modelPath, specialisation, diagnostics);
+    if (!module)
+      return module.takeError();
+    summary.importSeconds += watch.lap();
+    if (builder.model.empty()) {
+      builder.modelName = (*module)->name;
+      TextOptions text;
+      text.elideLargeConstants = true;
+      llvm::raw_string_ostream os(builder.model);
+      print(**module, os, text);
+    }
+
+    for (const Target &target : *targets) {
+      watch.lap();
+      if (!progress("optimising for " + target.name, 0))
+        return cancelled();
+      llvm::Expected<Optimised> optimised =
+          optimise(**module, target, options, diagnostics);
+      if (!optimised)
+        return optimised.takeError();
+      summary.passSeconds += watch.lap();
+      llvm::Expected<codegen::LoweredModule> made =
+          codegen::lower(*optimised->module, target);
+      if (!made)
+        return made.takeError();
+      lowered.push_back(std::move(*made));
+      codegen::LoweredModule &l = lowered.back();
+      summary.lowerSeconds += watch.lap();
+
+      codegen::KernelCompilerOptions compiler;
+      compiler.jobs = options.jobs;
+      compiler.cacheDir = options.cacheDir;
+      compiler.nvrtcPath = options.nvrtcPath;
+      compiler.hostCompiler = options.hostCompiler;
+      std::string phase = "compiling " + std::to_string(l.kernels.size()) +
+                          " kernels for " + target.name;
+      compiler.progress = [&](size_t done, size_t all) {
+        return progress(phase, double(done) / double(std::max<size_t>(1, all)));
+      };
+      llvm::Expected<codegen::CompiledKernels> kernels =
+          codegen::compileKernels(l.kernels, target, compiler);
+      if (!kernels)
+        return kernels.takeError();
+      summary.kernelSeconds += watch.lap();
+      // The host's compiler is the user's and not part of the bundle's identity.
+      if (!target.isHost() && compilers.empty())
+        compilers = ", " + kernels->compiler;
+
+      VariantSummary account;
+      account.target = target.name;
+      account.shapes = shapesText(**module);
+      account.kernels = l.kernels.size();
+      account.cacheHits = kernels->cacheHits;
+      account.launches = countLaunches(*l.plan->blocks.front());
+
+      bundle::VariantContent variant;
+      variant.target = target.name;
+      variant.precision = stringify(options.precision).str();
+      variant.shapes = shapeRanges(**module);
+      numberBinaries(l, *kernels);
+      variant.plan = std::move(l.plan);
+      for (const codegen::LoweredWeight &w : l.weights) {
+        llvm::ArrayRef<uint8_t> bytes = w.bytes();
+        variant.weights.emplace_back(bytes.data(), bytes.size());
+        account.weightBytes += int64_t(bytes.size());
+      }
+      for (std::string &b : kernels->binaries)
+        variant.binaries.push_back(binaryContent(target, std::move(b)));
+      for (codegen::KernelSource &k : l.kernels)
+        variant.sources.push_back({k.name + ".cu", std::move(k.text)});
+      variant.report = optimised->report + llvm::join(l.report, "\n");
+      variant.leastDriver = kernels->leastDriver;
+      builder.addVariant(std::move(variant));
+      summary.variants.push_back(std::move(account));
+    }
+  }
+  builder.producer += compilers;
+
+  Stopwatch watch;
+  if (!progress("writing " + bundlePath.str(), 0))
+    return cancelled();
+  if (llvm::Error e = writeBundle(builder, bundlePath))
+    return std::move(e);
+  uint64_t size = 0;
+  if (!llvm::sys::fs::file_size(bundlePath, size))
+    summary.bundleBytes = int64_t(size);
+  summary.writeSeconds = watch.lap();
+  return summary;
+}
+
+} // namespace dlc
