@@ -25,8 +25,7 @@
 //   };
 //   resize<Problem>(p);
 #pragma once
-#include "dlc/kernel.cuh"
-#include "dlc/scalar.cuh"
+#include "dlc/fusion.cuh"
 
 namespace dlc::dev {
 enum class ResizeFilter { Nearest, Linear, Cubic };
@@ -46,11 +45,6 @@ struct ResizePoint {
   int64_t num, den; ///< den 0: `value` holds it
   double value;
 };
-
-DLC_DEVICE int64_t floor_div(int64_t a, int64_t b) {
-  const int64_t q = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
 
 template <class Problem, class P>
 DLC_DEVICE ResizePoint resize_point(const P &p, int d, int64_t i) {

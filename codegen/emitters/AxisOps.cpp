@@ -26,7 +26,7 @@ llvm::Expected<Emission>
 ArgReduceEmitter::emit(const Unit &unit, const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<ArgReduceOp>(unit.soleOp());
   if (!op)
-    return refuse("not an arg_reduce alone");
+    return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
     return std::move(e);
   KernelBuilder kernel(unit, context);
@@ -49,7 +49,7 @@ llvm::Expected<Emission>
 CumulativeEmitter::emit(const Unit &unit, const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<CumulativeOp>(unit.soleOp());
   if (!op)
-    return refuse("not a cumulative alone");
+    return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
     return std::move(e);
   KernelBuilder kernel(unit, context);
@@ -74,7 +74,7 @@ llvm::Expected<Emission> TopKEmitter::emit(const Unit &unit,
                                            const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<TopKOp>(unit.soleOp());
   if (!op)
-    return refuse("not a topk alone");
+    return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
     return std::move(e);
   KernelBuilder kernel(unit, context);

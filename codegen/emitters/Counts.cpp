@@ -10,7 +10,7 @@ llvm::Expected<Emission> NonZeroEmitter::emit(const Unit &unit,
                                               const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<NonZeroOp>(unit.soleOp());
   if (!op)
-    return refuse("not a nonzero alone");
+    return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
     return std::move(e);
   const TensorType &type = op.input()->type();
@@ -53,7 +53,7 @@ llvm::Expected<Emission>
 NonMaxSuppressionEmitter::emit(const Unit &unit, const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<NonMaxSuppressionOp>(unit.soleOp());
   if (!op)
-    return refuse("not an nms alone");
+    return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
     return std::move(e);
   const TensorType &boxes = op.boxes()->type(), &scores = op.scores()->type();

@@ -34,7 +34,7 @@ llvm::Expected<Emission>
 GatherElementsEmitter::emit(const Unit &unit, const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<GatherElementsOp>(unit.soleOp());
   if (!op)
-    return refuse("not a gather_elements alone");
+    return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
     return std::move(e);
   KernelBuilder kernel(unit, context);
@@ -53,7 +53,7 @@ llvm::Expected<Emission> GatherNdEmitter::emit(const Unit &unit,
                                                const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<GatherNdOp>(unit.soleOp());
   if (!op)
-    return refuse("not a gather_nd alone");
+    return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
     return std::move(e);
   const TensorType &data = op.input()->type(), &indices = op.indices()->type();
@@ -103,7 +103,7 @@ llvm::Expected<Emission>
 ScatterElementsEmitter::emit(const Unit &unit, const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<ScatterElementsOp>(unit.soleOp());
   if (!op)
-    return refuse("not a scatter_elements alone");
+    return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
     return std::move(e);
   KernelBuilder kernel(unit, context);
@@ -121,7 +121,7 @@ llvm::Expected<Emission> ScatterNdEmitter::emit(const Unit &unit,
                                                 const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<ScatterNdOp>(unit.soleOp());
   if (!op)
-    return refuse("not a scatter_nd alone");
+    return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
     return std::move(e);
   const TensorType &data = op.input()->type(), &indices = op.indices()->type();

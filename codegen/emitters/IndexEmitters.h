@@ -13,7 +13,8 @@ namespace dlc::codegen {
     llvm::StringRef name() const override { return text; }                     \
     llvm::Expected<Emission> emit(const Unit &unit,                            \
                                   const EmitContext &context) const override;  \
-  };
+  };                                                                           \
+  const Emitter &make##Name##Emitter();
 
 DLC_INDEX_EMITTER(ArgReduce, "arg_reduce")
 DLC_INDEX_EMITTER(Cumulative, "cumulative")

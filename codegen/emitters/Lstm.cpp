@@ -41,7 +41,7 @@ llvm::Expected<Emission> LstmEmitter::emit(const Unit &unit,
                                            const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<LstmOp>(unit.soleOp());
   if (!op)
-    return refuse("not an lstm alone");
+    return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
     return std::move(e);
   const TensorType &x = op.x()->type(), &w = op.w()->type();

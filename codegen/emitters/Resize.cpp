@@ -23,7 +23,7 @@ llvm::Expected<Emission> ResizeEmitter::emit(const Unit &unit,
                                              const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<ResizeOp>(unit.soleOp());
   if (!op)
-    return refuse("not a resize alone");
+    return refuse("");
   const TensorType &in = op.input()->type(), &out = unit.resultType(0);
   if (!hasDeviceType(in.element))
     return refuse("no device type for " + stringify(in.element));
