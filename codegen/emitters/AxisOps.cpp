@@ -28,7 +28,7 @@ ArgReduceEmitter::emit(const Unit &unit, const EmitContext &context) const {
   if (!op)
     return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
-    return std::move(e);
+    return e;
   KernelBuilder kernel(unit, context);
   kernel.include("arg_reduce");
   ProblemPrinter problem(kernel);
@@ -51,13 +51,14 @@ CumulativeEmitter::emit(const Unit &unit, const EmitContext &context) const {
   if (!op)
     return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
-    return std::move(e);
+    return e;
   KernelBuilder kernel(unit, context);
   kernel.include("cumulative");
   ProblemPrinter problem(kernel);
   const TensorType &type = op.input()->type();
   AxisSplit split = printAxis(problem, type, op.axis(), kernel);
-  problem.type("Combine", op.kind() == CumulativeKind::Sum ? "ReduceSum" : "ReduceProd");
+  problem.type("Combine",
+               op.kind() == CumulativeKind::Sum ? "ReduceSum" : "ReduceProd");
   problem.flag("kExclusive", op.exclusive());
   problem.flag("kReverse", op.reverse());
   problem.pointer(storageName(type.element), "result", kernel.result(0), true);
@@ -76,7 +77,7 @@ llvm::Expected<Emission> TopKEmitter::emit(const Unit &unit,
   if (!op)
     return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
-    return std::move(e);
+    return e;
   KernelBuilder kernel(unit, context);
   kernel.include("topk");
   ProblemPrinter problem(kernel);
@@ -88,7 +89,8 @@ llvm::Expected<Emission> TopKEmitter::emit(const Unit &unit,
   problem.pointer("int64_t", "indices", kernel.result(1), true);
   kernel.functors = problem.str();
   // k rounds over the row, or a count of all that come before each element.
-  std::optional<int64_t> k = upperBound(unit.resultType(0).shape[op.axis()], context.symbols);
+  std::optional<int64_t> k =
+      upperBound(unit.resultType(0).shape[op.axis()], context.symbols);
   bool select = k && *k <= 32;
   Dim rows = split.outer * split.inner;
   Emission made;
@@ -96,8 +98,10 @@ llvm::Expected<Emission> TopKEmitter::emit(const Unit &unit,
     kernel.smemBytes = 32 * 16;
   made.steps.push_back(kernel.finish(
       "topk", kernel.types(), select ? "select" : "rank",
-      select ? "  topk_select<Problem>(p, smem);\n" : "  topk_rank<Problem>(p);\n",
+      select ? "  topk_select<Problem>(p, smem);\n"
+             : "  topk_rank<Problem>(p);\n",
       {select ? blocksFor(rows, 1) : blocksFor(rows * split.length, 256)}));
-  made.report = select ? "one block per row, k rounds" : "place by rank, one thread per element";
+  made.report = select ? "one block per row, k rounds"
+                       : "place by rank, one thread per element";
   return made;
 }

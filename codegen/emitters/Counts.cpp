@@ -6,13 +6,13 @@
 using namespace dlc;
 using namespace dlc::codegen;
 
-llvm::Expected<Emission> NonZeroEmitter::emit(const Unit &unit,
-                                              const EmitContext &context) const {
+llvm::Expected<Emission>
+NonZeroEmitter::emit(const Unit &unit, const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<NonZeroOp>(unit.soleOp());
   if (!op)
     return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
-    return std::move(e);
+    return e;
   const TensorType &type = op.input()->type();
   KernelBuilder kernel(unit, context);
   kernel.include("nonzero");
@@ -40,22 +40,29 @@ llvm::Expected<Emission> NonZeroEmitter::emit(const Unit &unit,
 static std::string scalarOperand(KernelBuilder &kernel, const Unit &unit,
                                  Value *operand, llvm::StringRef type,
                                  llvm::StringRef absent) {
-  for (auto [i, input] : llvm::enumerate(unit.body().ops().empty() ? llvm::ArrayRef<Value *>() : unit.inputs()))
+  for (auto [i, input] :
+       llvm::enumerate(unit.body().ops().empty() ? llvm::ArrayRef<Value *>()
+                                                 : unit.inputs()))
     if (operand && operand->inputOf() && operand->index() == i)
-      return (type + "(convert<" + type + ">(ld(" + kernel.input(unsigned(i)) + ", 0)))").str();
+      return (type + "(convert<" + type + ">(ld(" + kernel.input(unsigned(i)) +
+              ", 0)))")
+          .str();
   if (operand && operand->definingOp())
     if (auto c = llvm::dyn_cast<ConstantOp>(operand->definingOp()))
-      return (type + "(" + literal(c.value().type().element, c.value(), 0) + ")").str();
+      return (type + "(" + literal(c.value().type().element, c.value(), 0) +
+              ")")
+          .str();
   return absent.str();
 }
 
 llvm::Expected<Emission>
-NonMaxSuppressionEmitter::emit(const Unit &unit, const EmitContext &context) const {
+NonMaxSuppressionEmitter::emit(const Unit &unit,
+                               const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<NonMaxSuppressionOp>(unit.soleOp());
   if (!op)
     return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
-    return std::move(e);
+    return e;
   const TensorType &boxes = op.boxes()->type(), &scores = op.scores()->type();
   Dim lists = scores.shape[0] * scores.shape[1];
   Emission made;
@@ -71,29 +78,37 @@ NonMaxSuppressionEmitter::emit(const Unit &unit, const EmitContext &context) con
     problem.size("batches", scores.shape[0]);
     problem.size("classes", scores.shape[1]);
     problem.size("boxes", boxes.shape[1]);
-    problem.pointer("int32_t", "taken", kernel.workspace(0, DataType::I32), true);
-    problem.pointer("int32_t", "takenCount", kernel.workspace(1, DataType::I32), true);
+    problem.pointer("int32_t", "taken", kernel.workspace(0, DataType::I32),
+                    true);
+    problem.pointer("int32_t", "takenCount", kernel.workspace(1, DataType::I32),
+                    true);
     if (write) {
       problem.pointer("int64_t", "result", kernel.result(0), true);
-      problem.pointer("int64_t", "count", kernel.workspace(2, DataType::I64), true);
+      problem.pointer("int64_t", "count", kernel.workspace(2, DataType::I64),
+                      true);
     } else {
       problem.flag("kCenter", op.centerPointBox());
       problem.pointer(storageName(boxes.element), "boxData", kernel.input(0));
-      problem.pointer(storageName(scores.element), "scoreData", kernel.input(1));
+      problem.pointer(storageName(scores.element), "scoreData",
+                      kernel.input(1));
       problem.function("int64_t", "maxOutput", "const P &p",
-                       scalarOperand(kernel, unit, op.maxOutputBoxesPerClass(), "int64_t", "0"));
-      problem.function("float", "iouThreshold", "const P &p",
-                       scalarOperand(kernel, unit, op.iouThreshold(), "float", "0.f"));
+                       scalarOperand(kernel, unit, op.maxOutputBoxesPerClass(),
+                                     "int64_t", "0"));
+      problem.function(
+          "float", "iouThreshold", "const P &p",
+          scalarOperand(kernel, unit, op.iouThreshold(), "float", "0.f"));
       problem.flag("kHasScoreThreshold", op.scoreThreshold() != nullptr);
-      problem.function("float", "scoreThreshold", "const P &p",
-                       scalarOperand(kernel, unit, op.scoreThreshold(), "float", "0.f"));
+      problem.function(
+          "float", "scoreThreshold", "const P &p",
+          scalarOperand(kernel, unit, op.scoreThreshold(), "float", "0.f"));
       kernel.smemBytes = 32 * 16;
     }
     kernel.functors = problem.str();
-    made.steps.push_back(kernel.finish(
-        write ? "nms_write" : "nms_select", kernel.types(), "",
-        write ? "  nms_write<Problem>(p);\n" : "  nms_select<Problem>(p, smem);\n",
-        {write ? Dim(1) : lists}));
+    made.steps.push_back(
+        kernel.finish(write ? "nms_write" : "nms_select", kernel.types(), "",
+                      write ? "  nms_write<Problem>(p);\n"
+                            : "  nms_select<Problem>(p, smem);\n",
+                      {write ? Dim(1) : lists}));
   }
   made.report = "one block per batch and class, then one that joins";
   return made;

@@ -9,13 +9,16 @@ using namespace dlc::codegen;
 static constexpr int64_t kThreads = 256;
 
 static void printGather(ProblemPrinter &problem, KernelBuilder &kernel,
-                        Value *input, Value *indices, const TensorType &result) {
+                        Value *input, Value *indices,
+                        const TensorType &result) {
   problem.type("T", storageName(input->type().element));
   problem.type("I", storageName(indices->type().element));
   problem.type("Index", "::Index");
   problem.pointer(storageName(input->type().element), "input", kernel.input(0));
-  problem.pointer(storageName(indices->type().element), "indices", kernel.input(1));
-  problem.pointer(storageName(result.element), "result", kernel.result(0), true);
+  problem.pointer(storageName(indices->type().element), "indices",
+                  kernel.input(1));
+  problem.pointer(storageName(result.element), "result", kernel.result(0),
+                  true);
   problem.size("size", result.elementCount());
 }
 
@@ -23,20 +26,21 @@ static Emission finish(KernelBuilder &kernel, ProblemPrinter &problem,
                        llvm::StringRef kind, const Dim &elements) {
   kernel.functors = problem.str();
   Emission made;
-  made.steps.push_back(
-      kernel.finish(kind, kernel.types(), "", ("  " + kind + "<Problem>(p);\n").str(),
-                    {blocksFor(elements, kThreads)}));
+  made.steps.push_back(kernel.finish(kind, kernel.types(), "",
+                                     ("  " + kind + "<Problem>(p);\n").str(),
+                                     {blocksFor(elements, kThreads)}));
   made.report = "one thread per element";
   return made;
 }
 
 llvm::Expected<Emission>
-GatherElementsEmitter::emit(const Unit &unit, const EmitContext &context) const {
+GatherElementsEmitter::emit(const Unit &unit,
+                            const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<GatherElementsOp>(unit.soleOp());
   if (!op)
     return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
-    return std::move(e);
+    return e;
   KernelBuilder kernel(unit, context);
   kernel.include("gather");
   ProblemPrinter problem(kernel);
@@ -49,13 +53,13 @@ GatherElementsEmitter::emit(const Unit &unit, const EmitContext &context) const 
   return finish(kernel, problem, "gather_elements", result.elementCount());
 }
 
-llvm::Expected<Emission> GatherNdEmitter::emit(const Unit &unit,
-                                               const EmitContext &context) const {
+llvm::Expected<Emission>
+GatherNdEmitter::emit(const Unit &unit, const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<GatherNdOp>(unit.soleOp());
   if (!op)
     return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
-    return std::move(e);
+    return e;
   const TensorType &data = op.input()->type(), &indices = op.indices()->type();
   std::optional<int64_t> depth = indices.shape.back().tryConstant();
   if (!depth)
@@ -68,8 +72,10 @@ llvm::Expected<Emission> GatherNdEmitter::emit(const Unit &unit,
   printGather(problem, kernel, op.input(), op.indices(), result);
   problem.constant("int", "kDepth", llvm::Twine(*depth));
   problem.sizes("dim", subshape(data.shape, batch, batch + *depth));
-  problem.size("tuples", elementCount(subshape(indices.shape, batch, indices.rank() - 1)));
-  problem.size("slice", elementCount(subshape(data.shape, batch + *depth, data.rank())));
+  problem.size("tuples", elementCount(subshape(indices.shape, batch,
+                                               indices.rank() - 1)));
+  problem.size("slice",
+               elementCount(subshape(data.shape, batch + *depth, data.rank())));
   return finish(kernel, problem, "gather_nd", result.elementCount());
 }
 
@@ -90,8 +96,8 @@ static llvm::StringRef combineName(ScatterReduction reduction) {
 }
 
 static void printScatter(ProblemPrinter &problem, KernelBuilder &kernel,
-                         Value *input, Value *indices, ScatterReduction reduction,
-                         const TensorType &result) {
+                         Value *input, Value *indices,
+                         ScatterReduction reduction, const TensorType &result) {
   kernel.include("scatter");
   kernel.include("reduce");
   printGather(problem, kernel, input, indices, result);
@@ -100,16 +106,18 @@ static void printScatter(ProblemPrinter &problem, KernelBuilder &kernel,
 }
 
 llvm::Expected<Emission>
-ScatterElementsEmitter::emit(const Unit &unit, const EmitContext &context) const {
+ScatterElementsEmitter::emit(const Unit &unit,
+                             const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<ScatterElementsOp>(unit.soleOp());
   if (!op)
     return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
-    return std::move(e);
+    return e;
   KernelBuilder kernel(unit, context);
   ProblemPrinter problem(kernel);
   const TensorType &result = unit.resultType(0);
-  printScatter(problem, kernel, op.input(), op.indices(), op.reduction(), result);
+  printScatter(problem, kernel, op.input(), op.indices(), op.reduction(),
+               result);
   problem.constant("int", "kRank", llvm::Twine(result.rank()));
   problem.constant("int", "kAxis", llvm::Twine(op.axis()));
   problem.sizes("dim", op.input()->type().shape);
@@ -117,13 +125,13 @@ ScatterElementsEmitter::emit(const Unit &unit, const EmitContext &context) const
   return finish(kernel, problem, "scatter_elements", result.elementCount());
 }
 
-llvm::Expected<Emission> ScatterNdEmitter::emit(const Unit &unit,
-                                                const EmitContext &context) const {
+llvm::Expected<Emission>
+ScatterNdEmitter::emit(const Unit &unit, const EmitContext &context) const {
   auto op = llvm::dyn_cast_or_null<ScatterNdOp>(unit.soleOp());
   if (!op)
     return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
-    return std::move(e);
+    return e;
   const TensorType &data = op.input()->type(), &indices = op.indices()->type();
   std::optional<int64_t> depth = indices.shape.back().tryConstant();
   if (!depth)
@@ -131,10 +139,13 @@ llvm::Expected<Emission> ScatterNdEmitter::emit(const Unit &unit,
   KernelBuilder kernel(unit, context);
   ProblemPrinter problem(kernel);
   const TensorType &result = unit.resultType(0);
-  printScatter(problem, kernel, op.input(), op.indices(), op.reduction(), result);
+  printScatter(problem, kernel, op.input(), op.indices(), op.reduction(),
+               result);
   problem.constant("int", "kDepth", llvm::Twine(*depth));
   problem.sizes("dim", subshape(data.shape, 0, *depth));
-  problem.size("tuples", elementCount(subshape(indices.shape, 0, indices.rank() - 1)));
-  problem.size("slice", elementCount(subshape(data.shape, *depth, data.rank())));
+  problem.size("tuples",
+               elementCount(subshape(indices.shape, 0, indices.rank() - 1)));
+  problem.size("slice",
+               elementCount(subshape(data.shape, *depth, data.rank())));
   return finish(kernel, problem, "scatter_nd", result.elementCount());
 }

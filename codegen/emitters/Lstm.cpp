@@ -9,7 +9,8 @@ using namespace dlc::codegen;
 /// C++ of an activation of ONNX's list at v; nothing when it is not known.
 static std::optional<std::string> activation(llvm::StringRef name, double alpha,
                                              double beta) {
-  std::string a = literal(DataType::F32, alpha), b = literal(DataType::F32, beta);
+  std::string a = literal(DataType::F32, alpha),
+              b = literal(DataType::F32, beta);
   if (name == "sigmoid" || name == "tanh" || name == "relu")
     return ("scalar::" + name + "(v)").str();
   if (name == "affine")
@@ -32,7 +33,8 @@ static std::optional<std::string> activation(llvm::StringRef name, double alpha,
 }
 
 /// Elements of a row of n that 16-byte loads take, or 1.
-static int64_t rowVector(const Dim &n, DataType element, const SymbolTable &symbols) {
+static int64_t rowVector(const Dim &n, DataType element,
+                         const SymbolTable &symbols) {
   int64_t v = 16 / (bitWidth(element) / 8);
   return isMultipleOf(n, v, symbols) ? v : 1;
 }
@@ -43,10 +45,11 @@ llvm::Expected<Emission> LstmEmitter::emit(const Unit &unit,
   if (!op)
     return refuse("");
   if (llvm::Error e = requireRowMajor(unit))
-    return std::move(e);
+    return e;
   const TensorType &x = op.x()->type(), &w = op.w()->type();
   if (computeType(x.element) != DataType::F32)
-    return refuse("the recurrence computes in f32, found " + stringify(x.element));
+    return refuse("the recurrence computes in f32, found " +
+                  stringify(x.element));
   const Dim inputs = x.shape[2], hidden = op.hidden(), directions = w.shape[0];
   std::optional<int64_t> width = upperBound(inputs, context.symbols);
   const int64_t smem = width ? (*width + 3 * op.hidden()) * 4 : INT64_MAX;
@@ -60,8 +63,10 @@ llvm::Expected<Emission> LstmEmitter::emit(const Unit &unit,
   llvm::StringRef element = storageName(x.element);
   problem.type("T", element);
   problem.type("Index", "::Index");
-  problem.constant("int", "kVectorX", llvm::Twine(rowVector(inputs, x.element, context.symbols)));
-  problem.constant("int", "kVectorH", llvm::Twine(rowVector(hidden, x.element, context.symbols)));
+  problem.constant("int", "kVectorX",
+                   llvm::Twine(rowVector(inputs, x.element, context.symbols)));
+  problem.constant("int", "kVectorH",
+                   llvm::Twine(rowVector(hidden, x.element, context.symbols)));
   problem.flag("kInputForget", op.inputForget());
   problem.constant("float", "kClip", literal(DataType::F32, op.clip()));
   problem.size("steps", x.shape[0]);
@@ -76,23 +81,26 @@ llvm::Expected<Emission> LstmEmitter::emit(const Unit &unit,
 
   // f, g, h of each direction in turn.
   const std::vector<std::string> &names = op.activations();
-  for (auto [slot, function] : llvm::enumerate({"f", "g", "h"})) {
+  static constexpr const char *kFunctions[] = {"f", "g", "h"};
+  for (auto [slot, function] : llvm::enumerate(kFunctions)) {
     std::string text[2];
     for (size_t d = 0; d < 2; d++) {
       size_t i = std::min(d * 3 + slot, names.size() - 3 + slot);
       auto parameter = [&](const std::vector<double> &list, double absent) {
         return i < list.size() ? list[i] : absent;
       };
-      std::optional<std::string> made =
-          activation(names[i], parameter(op.alpha(), names[i] == "hardsigmoid" ? 0.2 : 1.0),
-                     parameter(op.beta(), names[i] == "hardsigmoid" ? 0.5 : 0.0));
+      std::optional<std::string> made = activation(
+          names[i],
+          parameter(op.alpha(), names[i] == "hardsigmoid" ? 0.2 : 1.0),
+          parameter(op.beta(), names[i] == "hardsigmoid" ? 0.5 : 0.0));
       if (!made)
         return refuse("activation \"" + names[i] + "\" is not known");
       text[d] = *made;
     }
     problem.function("float", function, "int direction, float v",
                      text[0] == text[1] ? text[0]
-                                        : "direction == 0 ? (" + text[0] + ") : (" + text[1] + ")");
+                                        : "direction == 0 ? (" + text[0] +
+                                              ") : (" + text[1] + ")");
   }
 
   // Operands in order; absent ones are null.
@@ -116,13 +124,16 @@ llvm::Expected<Emission> LstmEmitter::emit(const Unit &unit,
                      "int64_t(ld(" + kernel.input(lengths->index()) + ", b))");
   else
     problem.function("int64_t", "length", "const P &p, Index b", "steps(p)");
-  for (auto [i, name] : llvm::enumerate({"y", "yH", "yC"}))
+  static constexpr const char *kResults[] = {"y", "yH", "yC"};
+  for (auto [i, name] : llvm::enumerate(kResults))
     problem.pointer(element, name, kernel.result(unsigned(i)), true);
   kernel.functors = problem.str();
-  kernel.threads = unsigned(std::min<int64_t>(1024, (op.hidden() + 31) / 32 * 32));
+  kernel.threads =
+      unsigned(std::min<int64_t>(1024, (op.hidden() + 31) / 32 * 32));
   kernel.smemBytes = unsigned(smem);
   Emission made;
-  made.steps.push_back(kernel.finish("lstm", kernel.types(), "", "  lstm<Problem>(p, smem);\n",
+  made.steps.push_back(kernel.finish("lstm", kernel.types(), "",
+                                     "  lstm<Problem>(p, smem);\n",
                                      {directions * x.shape[1]}));
   made.report = "one block per direction and sequence, all steps in one launch";
   return made;

@@ -11,7 +11,8 @@ void ProblemPrinter::type(llvm::StringRef name, llvm::StringRef type) {
 
 void ProblemPrinter::constant(llvm::StringRef type, llvm::StringRef name,
                               const llvm::Twine &value) {
-  text += ("  static constexpr " + type + " " + name + " = " + value + ";\n").str();
+  text +=
+      ("  static constexpr " + type + " " + name + " = " + value + ";\n").str();
 }
 
 void ProblemPrinter::function(llvm::StringRef result, llvm::StringRef name,
@@ -48,7 +49,7 @@ AxisSplit codegen::splitAt(llvm::ArrayRef<Dim> shape, int64_t axis) {
 }
 
 llvm::Error codegen::requireRowMajor(const Unit &unit) {
-  auto check = [](const TensorType &type, llvm::StringRef what) {
+  auto check = [](const TensorType &type, llvm::StringRef what) -> llvm::Error {
     if (!type.layout.isRowMajor())
       return refuse(what + " is stored as " + type.layout.str(type.rank()) +
                     ", row-major was expected");

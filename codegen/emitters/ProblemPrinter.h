@@ -12,16 +12,21 @@ public:
 
   void type(llvm::StringRef name, llvm::StringRef type);
   /// `static constexpr type name = value;`
-  void constant(llvm::StringRef type, llvm::StringRef name, const llvm::Twine &value);
-  void flag(llvm::StringRef name, bool value) { constant("bool", name, value ? "true" : "false"); }
+  void constant(llvm::StringRef type, llvm::StringRef name,
+                const llvm::Twine &value);
+  void flag(llvm::StringRef name, bool value) {
+    constant("bool", name, value ? "true" : "false");
+  }
   /// `static Index name(const P &p)`.
   void size(llvm::StringRef name, const Dim &value);
   /// `static Index name(const P &p, int d)`, one entry per d.
   void sizes(llvm::StringRef name, llvm::ArrayRef<Dim> values);
   /// `static result name(arguments) { return expression; }`
-  void function(llvm::StringRef result, llvm::StringRef name, llvm::StringRef arguments, const llvm::Twine &expression);
+  void function(llvm::StringRef result, llvm::StringRef name,
+                llvm::StringRef arguments, const llvm::Twine &expression);
   /// A pointer to const, or, of a result or workspace, to what is written.
-  void pointer(llvm::StringRef element, llvm::StringRef name, const llvm::Twine &expression, bool write = false);
+  void pointer(llvm::StringRef element, llvm::StringRef name,
+               const llvm::Twine &expression, bool write = false);
   /// The whole struct.
   std::string str() const { return "struct Problem {\n" + text + "};\n"; }
 
@@ -31,10 +36,13 @@ private:
 };
 
 /// [outer, length, inner] of `shape` around `axis`.
-struct AxisSplit { Dim outer, length, inner; };
+struct AxisSplit {
+  Dim outer, length, inner;
+};
 AxisSplit splitAt(llvm::ArrayRef<Dim> shape, int64_t axis);
 
-/// A refusal unless every operand and result lies row-major and has device types.
+/// A refusal unless every operand and result lies row-major and has device
+/// types.
 llvm::Error requireRowMajor(const Unit &unit);
 
 /// Blocks for `items`, `perBlock` each, at most what fills a GPU several times
@@ -42,6 +50,7 @@ llvm::Error requireRowMajor(const Unit &unit);
 Dim blocksFor(const Dim &items, int64_t perBlock);
 
 /// The dimensions `from`..`to` of a shape.
-llvm::ArrayRef<Dim> subshape(llvm::ArrayRef<Dim> shape, int64_t from, int64_t to);
+llvm::ArrayRef<Dim> subshape(llvm::ArrayRef<Dim> shape, int64_t from,
+                             int64_t to);
 
 } // namespace dlc::codegen

@@ -38,14 +38,18 @@ llvm::Expected<Emission> ResizeEmitter::emit(const Unit &unit,
   problem.type("T", storageName(in.element));
   problem.type("Index", "::Index");
   problem.constant("int", "kRank", llvm::Twine(rank));
-  problem.constant("ResizeFilter", "kFilter", "ResizeFilter::" + camel(stringify(op.mode())));
+  problem.constant("ResizeFilter", "kFilter",
+                   "ResizeFilter::" + camel(stringify(op.mode())));
   problem.constant("ResizeCoordinates", "kCoordinates",
                    "ResizeCoordinates::" + camel(stringify(op.coordinates())));
-  problem.constant("ResizeNearest", "kNearest", "ResizeNearest::" + camel(stringify(op.nearest())));
+  problem.constant("ResizeNearest", "kNearest",
+                   "ResizeNearest::" + camel(stringify(op.nearest())));
   problem.flag("kExcludeOutside", op.excludeOutside());
   problem.flag("kAntialias", op.antialias());
-  problem.constant("double", "kCubic", literal(DataType::F64, op.cubicCoefficient()));
-  problem.constant("double", "kExtrapolation", literal(DataType::F64, op.extrapolation()));
+  problem.constant("double", "kCubic",
+                   literal(DataType::F64, op.cubicCoefficient()));
+  problem.constant("double", "kExtrapolation",
+                   literal(DataType::F64, op.extrapolation()));
   problem.flag("kExact", exact);
 
   const bool crop = op.coordinates() == CoordinateMode::TfCropAndResize;
@@ -56,9 +60,15 @@ llvm::Expected<Emission> ResizeEmitter::emit(const Unit &unit,
       same &= op.roi()[d] == 0 && op.roi()[d + rank] == 1;
     std::string at = "d == " + std::to_string(d) + " ? ";
     resized += at + (same ? "false : " : "true : ");
-    scale += at + (exact ? "1.0" : literal(DataType::F64, op.scales()[d])) + " : ";
-    starts += at + (op.roi().empty() ? "0.0" : literal(DataType::F64, op.roi()[d])) + " : ";
-    ends += at + (op.roi().empty() ? "1.0" : literal(DataType::F64, op.roi()[d + rank])) + " : ";
+    scale +=
+        at + (exact ? "1.0" : literal(DataType::F64, op.scales()[d])) + " : ";
+    starts += at +
+              (op.roi().empty() ? "0.0" : literal(DataType::F64, op.roi()[d])) +
+              " : ";
+    ends += at +
+            (op.roi().empty() ? "1.0"
+                              : literal(DataType::F64, op.roi()[d + rank])) +
+            " : ";
   }
   problem.function("constexpr bool", "resized", "int d", resized + "false");
   problem.function("double", "scale", "int d", scale + "1.0");
@@ -77,27 +87,33 @@ llvm::Expected<Emission> ResizeEmitter::emit(const Unit &unit,
   for (int64_t i = rank; i-- > 0;) {
     std::string extent = kernel.index().print(out.shape[order[i]]);
     std::string c = "c[" + std::to_string(order[i]) + "]";
-    decode += i ? "    " + c + " = e % (" + extent + ");\n    e /= " + extent + ";\n"
-                : "    " + c + " = e;\n";
+    decode +=
+        i ? "    " + c + " = e % (" + extent + ");\n    e /= " + extent + ";\n"
+          : "    " + c + " = e;\n";
   }
   Shape index;
   for (int64_t d = 0; d < rank; d++) {
-    std::string name = "c" + std::to_string(d), text = "c[" + std::to_string(d) + "]";
-    index.push_back(kernel.index().declare(name, in.shape[d], [text] { return text; }));
+    std::string name = "c" + std::to_string(d),
+                text = "c[" + std::to_string(d) + "]";
+    index.push_back(
+        kernel.index().declare(name, in.shape[d], [text] { return text; }));
   }
   std::string c = "Index (&c)[" + std::to_string(rank) + "]";
   problem.function("Index", "offset", "const P &p, const " + c,
                    kernel.index().print(in.layout.offset(in.shape, index)));
   kernel.functors = problem.str();
   // decode writes several values: a function of its own.
-  kernel.functors.insert(kernel.functors.rfind("};"),
-                         "  static DLC_DEVICE void decode(const P &p, Index e, " + c + ") {\n" +
-                             decode + "  }\n");
+  kernel.functors.insert(
+      kernel.functors.rfind("};"),
+      "  static DLC_DEVICE void decode(const P &p, Index e, " + c + ") {\n" +
+          decode + "  }\n");
   Emission made;
-  made.steps.push_back(kernel.finish("resize", kernel.types(), stringify(op.mode()),
-                                     "  resize<Problem>(p);\n", {blocksFor(elements, 256)}));
-  made.report = ("one thread per element, " + stringify(op.mode()) +
-                 (exact ? ", exact coordinates" : ", coordinates by the model's scales"))
-                    .str();
+  made.steps.push_back(
+      kernel.finish("resize", kernel.types(), stringify(op.mode()),
+                    "  resize<Problem>(p);\n", {blocksFor(elements, 256)}));
+  made.report =
+      ("one thread per element, " + stringify(op.mode()) +
+       (exact ? ", exact coordinates" : ", coordinates by the model's scales"))
+          .str();
   return made;
 }
