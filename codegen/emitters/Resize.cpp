@@ -2,6 +2,7 @@
 // resize.
 #include "codegen/emitters/IndexEmitters.h"
 #include "codegen/emitters/ProblemPrinter.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace dlc;
 using namespace dlc::codegen;
