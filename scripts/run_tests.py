@@ -14,15 +14,34 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as xml
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("passed", "failed", "skipped")
 
-# Name, program, needs a GPU; in the order in which they run.
+TEST = ROOT / "test"
+
+
+@dataclass
+class Runner:
+    """A program that counts its own tests."""
+    name: str
+    program: Path
+    quick: bool = True  # has something to run under --quick
+    gpu: bool = False  # has something to run on a GPU
+    arguments: tuple = ()
+
+
+# In the order in which they run.
 RUNNERS = (
-    ("conformance", ROOT / "test" / "conformance" / "run.py"),
-    ("models", ROOT / "test" / "models" / "run.py"),
+    Runner("conformance", TEST / "conformance" / "run.py", gpu=True),
+    Runner("models", TEST / "models" / "run.py", gpu=True),
+    Runner("same bytes", TEST / "models" / "same_bytes.py"),
+    # Other work on the machine must not fail a test of times.
+    Runner("figures", TEST / "models" / "figures.py", quick=False,
+           arguments=("--slack=2",)),
 )
 
 
@@ -73,17 +92,17 @@ def run_lit(build, jobs, report, options):
     return counts
 
 
-def run_program(name, program, build, jobs, report, options):
-    say(name)
-    command = [sys.executable, str(program), "--build", str(build),
-               "-j", str(jobs), "--counts", str(report)]
+def run_program(runner, build, jobs, report, options):
+    say(runner.name)
+    command = [sys.executable, str(runner.program), "--build", str(build),
+               "-j", str(jobs), "--counts", str(report), *runner.arguments]
     if options.quick:
         command.append("--quick")
     if options.gpu:
         command += ["--target", "gpu"]
     code = subprocess.run(command, stdin=subprocess.DEVNULL).returncode
     if not report.exists():
-        say(f"{name} ended with status {code} and no counts")
+        say(f"{runner.name} ended with status {code} and no counts")
         return {"passed": 0, "failed": 1, "skipped": 0}
     return json.loads(report.read_text())
 
@@ -99,9 +118,10 @@ def main():
     options = parser.parse_args()
     build = options.build.resolve()
     suites = [("CTest", run_ctest), ("lit", run_lit)]
-    for name, program in RUNNERS:
-        suites.append((name, lambda *args, name=name, program=program:
-                       run_program(name, program, *args)))
+    for runner in RUNNERS:
+        if (runner.quick or not options.quick) and (
+                runner.gpu or not options.gpu):
+            suites.append((runner.name, partial(run_program, runner)))
     total = dict.fromkeys(KINDS, 0)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
