@@ -6,9 +6,9 @@ onnxruntime sessions and once with dlc's in their place; and asks Magika of
 which type some files are, in the same two ways. Called by scripts/demo.sh."""
 
 import argparse
+import ctypes
 import difflib
 import json
-import os
 import sys
 import time
 from pathlib import Path
@@ -165,6 +165,18 @@ def name_files(session):
     return good
 
 
+def has_gpu():
+    """Whether the driver is here and knows a GPU."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int()
+    return (driver.cuInit(0) == 0 and
+            driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and
+            count.value > 0)
+
+
 def main():
     parser = argparse.ArgumentParser(description="dlc at work on a real page")
     parser.add_argument("--build", default=ROOT / "build", type=Path)
@@ -176,7 +188,7 @@ def main():
     options = parser.parse_args()
     sys.path.insert(0, str(options.build.resolve() / "python"))
     import dlc
-    if options.device == "auto" and not os.path.exists("/dev/nvidia0"):
+    if options.device == "auto" and not has_gpu():
         say("no GPU here: the kernels run on the CPU, by the host target")
         options.device = "host"
     say(f"compiling with dlc {dlc.__version__}, {options.precision}")

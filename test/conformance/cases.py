@@ -18,6 +18,7 @@ class Case:
     folder: Path
     operators: list  # every operator in the model, sorted, without domain ""
     inputs: list  # (name, file), in the model's order
+    shapes: list  # "name=1x2" of each input that the model leaves open
     outputs: list
     element_types: list  # of inputs and outputs
     rtol: float
@@ -63,6 +64,12 @@ def write_node_case(case, folder):
                     tensor.SerializeToString())
 
 
+def is_fixed(tensor_type):
+    """Whether the model says every size."""
+    return tensor_type.HasField("shape") and all(
+        d.HasField("dim_value") for d in tensor_type.shape.dim)
+
+
 def describe(name, folder, rtol, atol):
     """A plain record of a case that is written out."""
     import onnx
@@ -70,7 +77,7 @@ def describe(name, folder, rtol, atol):
     constants = {i.name for i in model.graph.initializer}
     record = dict(name=name, folder=str(folder), rtol=rtol, atol=atol,
                   operators=sorted(operators_of(model.graph)), unfit="",
-                  inputs=[], outputs=[], element_types=[])
+                  inputs=[], shapes=[], outputs=[], element_types=[])
     types = set()
     data = sorted(folder.glob("test_data_set_*"))
     if not data:
@@ -86,6 +93,10 @@ def describe(name, folder, rtol, atol):
                 record["unfit"] = "strings"
             elif not file.exists():
                 record["unfit"] = f"no data for {info.name}"
+            elif kind == "input" and not is_fixed(info.type.tensor_type):
+                dims = onnx.load_tensor(file).dims
+                record["shapes"].append(
+                    f"{info.name}={'x'.join(map(str, dims))}")
             types.add(onnx.TensorProto.DataType.Name(
                 info.type.tensor_type.elem_type).lower())
             record[f"{kind}s"].append((info.name, str(file)))

@@ -70,6 +70,10 @@ def feeds(case):
     return [f"--input={name}={file}" for name, file in case.inputs]
 
 
+def shapes(case):
+    return [f"--shape={text}" for text in case.shapes]
+
+
 def by_reference(tools, case, folder):
     return tools.call("dlc-eval", case.folder / "model.onnx", *feeds(case),
                       "--save", folder, timeout=120)
@@ -79,7 +83,8 @@ def by_bundle(target, device):
     def run(tools, case, folder):
         bundle = Path(folder) / "model.bundle"
         said = tools.call("dlc", case.folder / "model.onnx",
-                          f"--target={target}", "-q", "-o", bundle,
+                          f"--target={target}", "-q", *shapes(case),
+                          "-o", bundle,
                           timeout=120)
         if said.how != "done":
             return said
