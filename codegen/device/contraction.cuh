@@ -69,9 +69,22 @@
 #include "dlc/contraction_load.cuh"
 #include "dlc/contraction_store.cuh"
 #include "dlc/kernel.cuh"
+#include "dlc/ptx/fence.cuh"
+#include "dlc/ptx/wgmma.cuh"
 #include "dlc/warp_tile.cuh"
 
 namespace dlc::dev {
+template <class Config, class In, class Acc>
+constexpr int contraction_smem_bytes() {
+  const int stages =
+      Config::Stages * (Config::BM + Config::BN) * Config::BK * int(sizeof(In));
+  const int store =
+      int(sizeof(Acc)) * (Config::kSplit == Split::Cluster
+                              ? Config::BM * (Config::BN + 8)
+                              : Config::kThreads / 32 * 16 * (Config::WN + 8));
+  return (stages > store ? stages : store) + 16;
+}
+
 template <int BM_, int BN_, int BK_, int WarpsM_, int WarpsN_, int Stages_,
           int SplitK_ = 1, Split Split_ = Split::None, bool TensorCores_ = true,
           bool EarlyLaunch_ = false, int GroupM_ = 8>
@@ -84,18 +97,44 @@ struct ContractionConfig {
                         kEarlyLaunch = EarlyLaunch_;
   static constexpr int kThreads = 32 * WarpsM * WarpsN;
   static constexpr int WM = BM / WarpsM, WN = BN / WarpsN;
+  static constexpr bool kWgmma = false;
+  static constexpr int MT = WM / 16; // 16-row blocks of a warp
   static_assert(WM % 16 == 0 && WN % 16 == 0 && Stages >= 2);
   static_assert((SplitK == 1) == (kSplit == Split::None));
-  static constexpr int max(int a, int b) { return a > b ? a : b; }
-  template <class In> static constexpr int stageBytes() {
-    return (BM + BN) * BK * int(sizeof(In));
+  /// Where block i of a warp lies in the tile.
+  static DLC_DEVICE int row(int warp, int i) {
+    return warp / WarpsN * WM + 16 * i;
   }
+  static DLC_DEVICE int column(int warp) { return warp % WarpsN * WN; }
   /// Dynamic shared memory of the kernel.
   template <class In, class Acc> static constexpr int smemBytes() {
-    const int store = kSplit == Split::Cluster
-                          ? BM * (BN + 8) * int(sizeof(Acc))
-                          : WarpsM * WarpsN * 16 * (WN + 8) * int(sizeof(Acc));
-    return max(Stages * stageBytes<In>(), store) + 16;
+    return contraction_smem_bytes<ContractionConfig, In, Acc>();
+  }
+};
+
+/// Warpgroups with wgmma (sm_90a; half_t and bf16_t, B as [n][k]): tiles of
+/// 64 MTiles rows for each of Warpgroups, BN a multiple of 16 up to 256, steps
+/// of 128 bytes of k. 32 * 4 * Warpgroups threads, Stages >= 3.
+template <int Warpgroups_, int MTiles_, int BN_, int Stages_, int SplitK_ = 1,
+          Split Split_ = Split::None, bool EarlyLaunch_ = false,
+          int GroupM_ = 8>
+struct WgmmaConfig {
+  static constexpr int BM = 64 * MTiles_ * Warpgroups_, BN = BN_, BK = 64,
+                       WarpsM = 4 * Warpgroups_, WarpsN = 1, Stages = Stages_,
+                       SplitK = SplitK_, GroupM = GroupM_;
+  static constexpr Split kSplit = Split_;
+  static constexpr bool kTensorCores = true, kEarlyLaunch = EarlyLaunch_,
+                        kWgmma = true;
+  static constexpr int kThreads = 128 * Warpgroups_;
+  static constexpr int MT = MTiles_, WN = BN;
+  static_assert(BN % 16 == 0 && BN <= 256 && Stages >= 3);
+  static_assert((SplitK == 1) == (kSplit == Split::None));
+  static DLC_DEVICE int row(int warp, int i) {
+    return warp / 4 * 64 * MT + 64 * i + warp % 4 * 16;
+  }
+  static DLC_DEVICE int column(int) { return 0; }
+  template <class In, class Acc> static constexpr int smemBytes() {
+    return contraction_smem_bytes<WgmmaConfig, In, Acc>();
   }
 };
 
@@ -107,9 +146,10 @@ template <class Problem, class Config> struct ContractionTile {
   static constexpr int kRowBytesA = BK * int(sizeof(In));
   static constexpr int kRowBytesB =
       (Problem::kTransposedB ? BN : BK) * int(sizeof(In));
-  static constexpr int MT = Config::WM / 16, NT = Config::WN / 8;
-  static constexpr int kStageBytes = Config::template stageBytes<In>();
+  static constexpr int MT = Config::MT, NT = Config::WN / 8;
+  static constexpr int kStageBytes = (BM + BN) * kRowBytesA;
   static_assert(kRowBytesA == 32 || kRowBytesA == 64 || kRowBytesA == 128);
+  static_assert(!Config::kWgmma || (kIs16<In> && !Problem::kTransposedB));
   using Product = WarpTile<In, Acc, Config::kTensorCores, MT, NT, kRowBytesA,
                            kRowBytesB, Problem::kTransposedB>;
 
@@ -158,8 +198,7 @@ private:
   static DLC_DEVICE void accumulate(const P &p, Acc (&acc)[MT][NT][4], Index b,
                                     Index m0, Index n0, Index step0,
                                     Index step1, uint32_t smem) {
-    const int warp = warp_id(), wm = warp / Config::WarpsN * Config::WM,
-              wn = warp % Config::WarpsN * Config::WN;
+    const int warp = warp_id();
     RowLoader<Problem, typename Problem::RowA, BM, BK, Problem::kVectorA,
               Config::kThreads>
         loadA(p, b, m0, Problem::m(p));
@@ -169,15 +208,18 @@ private:
       return smem + uint32_t(s * kStageBytes + BM * kRowBytesA);
     };
 
+    // Steps loaded ahead. wgmma still reads the slot of the step before while
+    // the next one is issued, so it keeps one stage more.
+    constexpr int kAhead = Config::kWgmma ? Stages - 2 : Stages - 1;
     if constexpr (Problem::kConstantB) {
       DLC_UNROLL
-      for (int s = 0; s < Stages - 1; s++)
+      for (int s = 0; s < kAhead; s++)
         if (step0 + s < step1)
           loadB.now(p, (step0 + s) * BK, slotB(s));
     }
     pdl_wait();
     DLC_UNROLL
-    for (int s = 0; s < Stages - 1; s++) {
+    for (int s = 0; s < kAhead; s++) {
       if (step0 + s < step1) {
         loadA.now(p, (step0 + s) * BK, slotA(s));
         if constexpr (!Problem::kConstantB)
@@ -185,27 +227,71 @@ private:
       }
       cp_commit();
     }
-    int slot = 0, ahead = Stages - 1;
+    int slot = 0, ahead = kAhead;
     for (Index step = step0; step < step1; step++) {
-      cp_wait<Stages - 2>();
-      sync_block();
-      const bool more = step + (Stages - 1) < step1;
-      const Index k = (step + (Stages - 1)) * BK;
+      cp_wait<kAhead - 1>();
+      const bool more = step + kAhead < step1;
+      const Index k = (step + kAhead) * BK;
+      if constexpr (Config::kWgmma) {
+        fence_before_products();
+        sync_block();
+        issue_products(acc,
+                       slotA(slot) + uint32_t(Config::row(warp, 0) / 64) * 64 *
+                                         kRowBytesA,
+                       slotB(slot));
+      } else
+        sync_block();
       if (more) {
         loadA.begin(p, k, slotA(ahead));
         loadB.begin(p, k, slotB(ahead));
       }
       cp_commit();
-      Product::run(acc, slotA(slot), wm, slotB(slot), wn);
+      if constexpr (!Config::kWgmma)
+        Product::run(acc, slotA(slot), Config::row(warp, 0), slotB(slot),
+                     Config::column(warp));
       if (more) {
         loadA.end(slotA(ahead));
         loadB.end(slotB(ahead));
       }
+      if constexpr (Config::kWgmma)
+        wait_products<1>();
       slot = slot + 1 == Stages ? 0 : slot + 1;
       ahead = ahead + 1 == Stages ? 0 : ahead + 1;
+    }
+    if constexpr (Config::kWgmma) {
+      wait_products<0>();
+      hold(acc);
     }
     cp_wait<0>();
     sync_block(); // the stages become the staging of the results
   }
+
+#if defined(DLC_HOST) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  static DLC_DEVICE void fence_before_products() { fence_async_proxy(); }
+  /// One step of a warpgroup, asynchronous.
+  static DLC_DEVICE void issue_products(Acc (&acc)[MT][NT][4], uint32_t a,
+                                        uint32_t b) {
+    wgmma_fence();
+    const uint64_t db = descriptor128(b);
+    DLC_UNROLL
+    for (int kk = 0; kk < kRowBytesA / 32; kk++)
+      DLC_UNROLL
+    for (int i = 0; i < MT; i++)
+      Wgmma<In, NT * 8>::template ss<0, 0>(
+          flat(acc[i]),
+          descriptor128(a + uint32_t(i * 64 * kRowBytesA)) + uint64_t(2 * kk),
+          db + uint64_t(2 * kk), 1);
+    wgmma_commit();
+  }
+  template <int N> static DLC_DEVICE void wait_products() { wgmma_wait<N>(); }
+  static DLC_DEVICE void hold(Acc (&acc)[MT][NT][4]) {
+    DLC_UNROLL
+    for (int i = 0; i < MT; i++)
+      wgmma_hold(flat(acc[i]));
+  }
+  static DLC_DEVICE auto flat(Acc (&d)[NT][4]) -> Acc (&)[NT * 4] {
+    return reinterpret_cast<Acc(&)[NT * 4]>(d);
+  }
+#endif
 };
 } // namespace dlc::dev

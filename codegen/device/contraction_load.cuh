@@ -57,8 +57,8 @@ struct RowLoader {
       if constexpr (Vector == 1) {
         DLC_UNROLL
         for (int e = 0; e < kPer; e++)
-          held[i][e] = in && k + e < K ? Problem::value(p, slot[i].row, k + e)
-                                       : In{};
+          held[i][e] =
+              in && k + e < K ? Problem::value(p, slot[i].row, k + e) : In{};
       } else {
         const uint32_t to = tile + chunk_offset<kRowBytes>(row(i), chunk());
         DLC_UNROLL
@@ -66,7 +66,7 @@ struct RowLoader {
           const In *from = nullptr;
           if (in && k + e < K)
             from = Problem::address(p, slot[i].row, k + e);
-          cp_async<Vector * int(sizeof(In))>(
+          cp_async<Vector *int(sizeof(In))>(
               to + uint32_t(e) * uint32_t(sizeof(In)), from);
         }
       }
@@ -121,8 +121,7 @@ struct KMajorLoader {
       if constexpr (Vector == 1) {
         DLC_UNROLL
         for (int e = 0; e < kPer; e++)
-          held[i][e] =
-              in && n + e < N ? Problem::value(p, row, n + e) : In{};
+          held[i][e] = in && n + e < N ? Problem::value(p, row, n + e) : In{};
       } else {
         const uint32_t to = tile + chunk_offset<kRowBytes>(r, c);
         DLC_UNROLL
@@ -130,7 +129,7 @@ struct KMajorLoader {
           const In *from = nullptr;
           if (in && n + e < N)
             from = Problem::address(p, row, n + e);
-          cp_async<Vector * int(sizeof(In))>(
+          cp_async<Vector *int(sizeof(In))>(
               to + uint32_t(e) * uint32_t(sizeof(In)), from);
         }
       }
@@ -165,7 +164,6 @@ struct LoaderB : RowLoader<Problem, typename Problem::RowB, BN, BK,
 template <class Problem, int BN, int BK, int Threads>
 struct LoaderB<Problem, BN, BK, Threads, true>
     : KMajorLoader<Problem, BN, BK, Problem::kVectorB, Threads> {
-  using KMajorLoader<Problem, BN, BK, Problem::kVectorB,
-                     Threads>::KMajorLoader;
+  using KMajorLoader<Problem, BN, BK, Problem::kVectorB, Threads>::KMajorLoader;
 };
 } // namespace dlc::dev

@@ -13,9 +13,9 @@ enum class Split { None, Cluster, Workspace };
 
 template <class Problem, class Config> struct ContractionStore {
   using Acc = typename Problem::Acc;
-  static constexpr int BM = Config::BM, BN = Config::BN, WM = Config::WM,
-                       WN = Config::WN, S = Config::SplitK;
-  static constexpr int MT = WM / 16, NT = WN / 8;
+  static constexpr int BM = Config::BM, BN = Config::BN, WN = Config::WN,
+                       S = Config::SplitK;
+  static constexpr int MT = Config::MT, NT = WN / 8;
   // 8 more: the eight rows of a fragment fall into different banks.
   static constexpr int kPitch = WN + 8, kTilePitch = BN + 8;
   static constexpr int kVector = Problem::kVectorC;
@@ -31,8 +31,7 @@ template <class Problem, class Config> struct ContractionStore {
       if constexpr (Config::kSplit == Split::Workspace)
         if (!publish(p, acc, tile, part, smem))
           return;
-      const int warp = warp_id(), row0 = warp / Config::WarpsN * WM,
-                column0 = warp % Config::WarpsN * WN;
+      const int warp = warp_id();
       const uint32_t stage =
           shared_address(smem) + uint32_t(warp * 16 * kPitch * sizeof(Acc));
       DLC_UNROLL
@@ -47,10 +46,9 @@ template <class Problem, class Config> struct ContractionStore {
           gather(p, sum, tile, i);
         stageRows<kPitch>(sum, stage, 0, 0);
         sync_warp();
-        storeRows<16, WN, kPitch, 32>(p, b, m0 + row0 + 16 * i, n0 + column0,
-                                      lane_id(), [&](uint32_t offset) {
-                                        return stage + offset;
-                                      });
+        storeRows<16, WN, kPitch, 32>(
+            p, b, m0 + Config::row(warp, i), n0 + Config::column(warp),
+            lane_id(), [&](uint32_t offset) { return stage + offset; });
         sync_warp();
       }
     }
@@ -106,12 +104,12 @@ private:
     }
   }
   static DLC_DEVICE void load(Acc (&v)[kVector], uint32_t a) {
-    constexpr int kPer = kVector * int(sizeof(Acc)) < 16
-                             ? kVector
-                             : 16 / int(sizeof(Acc));
+    constexpr int kPer =
+        kVector * int(sizeof(Acc)) < 16 ? kVector : 16 / int(sizeof(Acc));
     DLC_UNROLL
     for (int e = 0; e < kVector; e += kPer) {
-      const auto w = lds<Vec<Acc, kPer>>(a + uint32_t(e) * uint32_t(sizeof(Acc)));
+      const auto w =
+          lds<Vec<Acc, kPer>>(a + uint32_t(e) * uint32_t(sizeof(Acc)));
       DLC_UNROLL
       for (int q = 0; q < kPer; q++)
         v[e + q] = w[q];
@@ -127,12 +125,12 @@ private:
 #if defined(DLC_HOST) || __CUDA_ARCH__ >= 900
     constexpr int kRows = (BM + S - 1) / S;
     static_assert(BM % S == 0);
-    const int warp = warp_id(), row0 = warp / Config::WarpsN * WM,
-              column0 = warp % Config::WarpsN * WN;
+    const int warp = warp_id();
     const uint32_t base = shared_address(smem);
     DLC_UNROLL
     for (int i = 0; i < MT; i++)
-      stageRows<kTilePitch>(acc[i], base, row0 + 16 * i, column0);
+      stageRows<kTilePitch>(acc[i], base, Config::row(warp, i),
+                            Config::column(warp));
     cluster_sync();
     // Sums in place: nobody else reads this slice of this block's tile but
     // this block itself.
@@ -141,10 +139,9 @@ private:
     constexpr int kPer = 16 / int(sizeof(Acc));
     constexpr int kItems = kRows * BN / kPer;
     for (int item = int(threadIdx.x); item < kItems; item += Config::kThreads) {
-      const uint32_t at =
-          slice + uint32_t((item / (BN / kPer) * kTilePitch +
-                            item % (BN / kPer) * kPer) *
-                           int(sizeof(Acc)));
+      const uint32_t at = slice + uint32_t((item / (BN / kPer) * kTilePitch +
+                                            item % (BN / kPer) * kPer) *
+                                           int(sizeof(Acc)));
       Vec<Acc, kPer> sum = lds_peer<Vec<Acc, kPer>>(peer_address(at, 0));
       DLC_UNROLL
       for (int r = 1; r < S; r++) {

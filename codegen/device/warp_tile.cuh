@@ -103,10 +103,10 @@ struct WarpTile {
                                                  column0 / 8 + j + (g >> 1)),
                      q);
         else
-          ldmatrix4(b + chunk_offset<RowBytesB>(
-                            column0 + 8 * j + (g >> 1) * 8 + r,
-                            2 * kk + (g & 1)),
-                    q);
+          ldmatrix4(
+              b + chunk_offset<RowBytesB>(column0 + 8 * j + (g >> 1) * 8 + r,
+                                          2 * kk + (g & 1)),
+              q);
         fb[j][0] = q[0];
         fb[j][1] = q[1];
         fb[j + 1][0] = q[2];
@@ -139,8 +139,8 @@ struct WarpTile {
       Vec<In, kPer> va[MT * 2];
       DLC_UNROLL
       for (int i = 0; i < MT * 2; i++)
-        va[i] = lds<Vec<In, kPer>>(
-            a + chunk_offset<KBytes>(row0 + 8 * i + r, ck));
+        va[i] =
+            lds<Vec<In, kPer>>(a + chunk_offset<KBytes>(row0 + 8 * i + r, ck));
       DLC_UNROLL
       for (int j = 0; j < NT * 2; j++) {
         const int column = column0 + j / 2 * 8 + c + j % 2;

@@ -68,6 +68,7 @@ static void land(const Copy &c) {
   if (c.srcBytes)
     memcpy(d, c.src, size_t(c.srcBytes));
   memset(d + c.srcBytes, 0, size_t(c.bytes - c.srcBytes));
+  noteWrite(c.dst); // cp.async belongs to the generic proxy
 }
 void cpAsync(uint32_t dst, const void *src, int bytes, int srcBytes) {
   if (srcBytes)

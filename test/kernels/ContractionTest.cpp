@@ -175,5 +175,13 @@ void conv(const char *name, int VA, int VC, bool alongM, const Tiling &t,
                    split == "Workspace", TC};                                  \
     conv<In>(#name, VA, VC, AM, t, t.smem<In, Acc>(WN));                       \
   }
+#define WGMMA(name, In, Out, VA, VB, VC, WG, MT, BN, ST, SK, SP)               \
+  TEST(Contraction, name) {                                                    \
+    const std::string split = #SP;                                             \
+    const Tiling t{64 * WG * MT, BN, 64, 4 * WG, ST, SK, split == "Cluster",   \
+                   split == "Workspace", true};                                \
+    matmul<In, float, Out>(#name, VA, VB, false, VC, t,                        \
+                           t.smem<In, float>(1));                              \
+  }
 #include "test/kernels/contraction_cases.def"
 } // namespace

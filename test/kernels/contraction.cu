@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of contraction_cases.def; -DDLC_CASES_FILE narrows them down.
+// Kernels of contraction_cases.def.
 #include "contraction_problems.cuh"
 using namespace dlc::dev;
 using namespace test;
-#if defined(DLC_HOST) || __CUDA_ARCH__ >= 900
-#define DLC_HAS_Cluster 1
-#else
-#define DLC_HAS_Cluster 0
-#endif
 #define MATMUL(name, In, Acc, Out, VA, VB, TB, VC, BM, BN, BK, WM, WN, ST, SK, \
                SP, TC)                                                         \
   DLC_KERNEL(name, MatmulP, 32 * WM * WN, 1, 0) {                              \
@@ -23,6 +18,16 @@ using namespace test;
     if constexpr (kRuns<In, Split::SP, TC>)                                    \
       ContractionTile<Conv<In, Acc, VA, VC, AM>, C>::run(p, blockIdx.x, smem); \
   }
+#if defined(DLC_HOST) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define WGMMA(name, In, Out, VA, VB, VC, WG, MT, BN, ST, SK, SP)               \
+  DLC_KERNEL(name, MatmulP, 128 * WG, 1, 0) {                                  \
+    ContractionTile<                                                           \
+        Matmul<In, float, Out, VA, VB, false, VC>,                             \
+        WgmmaConfig<WG, MT, BN, ST, SK, Split::SP>>::run(p, blockIdx.x, smem); \
+  }
+#else
+#define WGMMA(...)
+#endif
 // What this architecture has.
 #if defined(DLC_HOST) || __CUDA_ARCH__ >= 900
 template <class In, Split S, bool TC> constexpr bool kRuns = true;
