@@ -15,14 +15,14 @@ build=$(realpath "$1")
 }
 mkdir -p "$2"
 destination=$(realpath "$2")
-rm -rf "${destination:?}"/{bin,runtime,python,test}
+rm -rf "${destination:?}"/{bin,lib,python,test}
 
 # Places inside the build are kept, since programs find libraries by them.
 cd "$build"
 {
   find bin test/bin -maxdepth 1 -type f -executable ! -name dlc-tblgen \
     2>/dev/null || true
-  find runtime -name 'libdlc*.so*'
+  find lib -name 'libdlc*.so*'
   [ ! -d python ] || find python -name '*.so' -o -name '*.py'
   echo test/lit.site.cfg.py
 } | while read -r file; do

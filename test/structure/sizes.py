@@ -34,7 +34,7 @@ def stripped(file):
 def main():
     build = Path(sys.argv[1])
     # Links to a file of another version name are not counted twice.
-    libraries = [f for f in build.glob("runtime/**/libdlc*.so*")
+    libraries = [f for f in build.glob("lib/libdlc*.so*")
                  if not f.is_symlink()]
     programs = [build / "bin" / name for name in
                 ("dlc", "dlc-opt", "dlc-run", "dlc-eval", "dlc-inspect")
