@@ -35,7 +35,7 @@ if [ -n "$setup" ]; then
   .venv/bin/python scripts/models.py ocr_det ocr_cls ocr_rec magika ||
     die "the models are not here, see above"
 fi
-export CUDA_PATH=$PWD/.venv/cuda
+. scripts/environment.sh
 
 if [ ! -e "$folder/build.ninja" ] || ! grep -q DLC_PYTHON:BOOL=ON "$folder/CMakeCache.txt"; then
   say "configuring $folder"

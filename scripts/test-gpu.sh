@@ -38,7 +38,7 @@ if [ ! -x "$python" ]; then
 fi
 [ -e .models/squeezenet.onnx ] || "$python" scripts/models.py ||
   die "the models are not here, see above"
-export CUDA_PATH=$PWD/.venv/cuda
+. scripts/environment.sh
 
 status=0
 for bench in test/bench/*.py; do

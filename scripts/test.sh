@@ -37,7 +37,7 @@ if [ -n "$setup" ]; then
   scripts/setup.sh || die "the set-up failed, see above"
   .venv/bin/python scripts/models.py || die "the models are not here, see above"
 fi
-export CUDA_PATH=$PWD/.venv/cuda
+. scripts/environment.sh
 
 if [ -n "$build" ]; then
   say "building in $folder with $jobs jobs"

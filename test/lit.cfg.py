@@ -14,6 +14,7 @@ Substitutions
 """
 
 import ctypes
+import glob
 import os
 import platform
 import shutil
@@ -44,6 +45,10 @@ if not os.path.exists(cuda):
 if os.path.exists(os.path.join(cuda, "include", "cuda_fp16.h")):
     config.available_features.add("nvrtc")
     config.environment["CUDA_PATH"] = cuda
+    for folder in ("lib64", "lib"):
+        if glob.glob(os.path.join(cuda, folder, "libnvrtc.so*")):
+            config.environment["DLC_NVRTC"] = os.path.join(cuda, folder)
+            break
 
 
 def has_gpu():

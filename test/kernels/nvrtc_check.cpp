@@ -25,8 +25,15 @@ struct Nvrtc {
 static bool open(Nvrtc &n) {
   const char *dir = getenv("NVRTC_LIBRARY_DIR");
   const std::string folder = dir ? dir : "/usr/local/cuda/lib64";
-  dlopen((folder + "/libnvrtc-builtins.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
-  void *lib = dlopen((folder + "/libnvrtc.so").c_str(), RTLD_NOW);
+  // NVIDIA's wheels have versioned names alone.
+  for (const char *version : {"", ".13.0", ".12.9", ".12.8"})
+    if (dlopen((folder + "/libnvrtc-builtins.so" + version).c_str(),
+               RTLD_NOW | RTLD_GLOBAL))
+      break;
+  void *lib = nullptr;
+  for (const char *version : {"", ".13", ".12"})
+    if (!lib)
+      lib = dlopen((folder + "/libnvrtc.so" + version).c_str(), RTLD_NOW);
   if (!lib)
     return false;
   auto get = [&](auto &f, const char *name) {
