@@ -66,7 +66,7 @@ static llvm::Expected<Optimised> optimise(const Module &module, const Target &ta
                                           const CompileOptions &options,
                                           Diagnostics &diagnostics) {
   Optimised made{module.clone(), ""};
-  codegen::CostModel costs;
+  codegen::CostModel costs(made.module->symbols);
   PassContext context;
   context.target = &target;
   context.costs = &costs;
