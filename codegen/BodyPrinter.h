@@ -66,6 +66,8 @@ public:
   };
   std::optional<Address> address(const Value *v, const Coordinates &at,
                                  llvm::ArrayRef<IndexRange> ranges);
+  /// Elements from the start of memory of this type.
+  Dim offset(const TensorType &type, const Coordinates &at);
   /// `offset` as text, hoisted.
   std::string offsetText(const Dim &offset) {
     return index.print(hoist ? hoist(offset) : offset);
@@ -108,7 +110,6 @@ private:
   Dim dataIndex(const Value *indices, const Coordinates &at, const Dim &extent);
   Coordinates operandAt(const Value *operand, const TensorType &result,
                         const Coordinates &at);
-  Dim offset(const TensorType &type, const Coordinates &at);
 
   KernelBuilder &kernel;
   IndexPrinter &index;
