@@ -56,6 +56,9 @@ public:
   /// The element where the conditions hold, else zero.
   std::string valueWhere(const Value *v, const Coordinates &at,
                          llvm::ArrayRef<IndexRange> ranges);
+  /// The conditions that are not always true, as C++; empty if there are none.
+  /// Sets `perLane` if one differs from lane to lane.
+  std::string rangesText(llvm::ArrayRef<IndexRange> ranges, bool &perLane);
   /// Where the element lies if the body only moves it; nothing if something is
   /// computed. Where `guard` (if not empty) does not hold it is zero.
   struct Address {
@@ -106,7 +109,6 @@ private:
                    const Coordinates &at, bool isWeight);
   std::string guarded(const Value *v, const Coordinates &at,
                       llvm::ArrayRef<IndexRange> ranges);
-  std::string rangesText(llvm::ArrayRef<IndexRange> ranges, bool &perLane);
   Dim dataIndex(const Value *indices, const Coordinates &at, const Dim &extent);
   Coordinates operandAt(const Value *operand, const TensorType &result,
                         const Coordinates &at);

@@ -8,6 +8,7 @@
 //   round_to<T>(x)                            through T and back
 //   floor_div, floor_mod, ceil_div, index_min, index_max
 //   element_index<Index>(x, extent)           an index read from a tensor
+//   multiply_add(a, b, c)                     a * b + c, rounded once
 #pragma once
 #include "dlc/kernel.cuh"
 #include "dlc/scalar.cuh"
@@ -59,5 +60,15 @@ template <class I> DLC_DEVICE I index_max(I a, I b) { return a < b ? b : a; }
 template <class I, class X> DLC_DEVICE I element_index(X x, I extent) {
   const int64_t i = int64_t(x) < 0 ? int64_t(x) + extent : int64_t(x);
   return i < 0 || i >= extent ? I(-1) : I(i);
+}
+
+DLC_DEVICE float multiply_add(float a, float b, float c) {
+  return fmaf(a, b, c);
+}
+DLC_DEVICE double multiply_add(double a, double b, double c) {
+  return fma(a, b, c);
+}
+template <class T> DLC_DEVICE T multiply_add(T a, T b, T c) {
+  return dlc::scalar::add(c, dlc::scalar::mul(a, b));
 }
 } // namespace dlc::dev

@@ -3,6 +3,8 @@
 #include "codegen/Contraction.h"
 #include "codegen/tiling/ContractionTiling.h"
 
+#include <cmath>
+
 using namespace dlc;
 using namespace dlc::codegen;
 
@@ -192,4 +194,89 @@ llvm::Error Printer::printEpilogue() {
       text + "  }\n";
   return llvm::Error::success();
 }
+
+/// A size to plan for where it is open: the middle of its range.
+int64_t typical(const Dim &d, const SymbolTable &symbols) {
+  std::optional<int64_t> v =
+      d.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
+        auto it = symbols.find(name);
+        if (it == symbols.end())
+          return 64;
+        int64_t low = std::max<int64_t>(it->second.lower, 1);
+        int64_t high = it->second.upper.value_or(low * 64);
+        return int64_t(std::sqrt(double(low) * double(std::max(low, high))));
+      });
+  return std::max<int64_t>(v.value_or(1), 1);
+}
+
+ContractionTiling chooseTiling(const Printer &printer, const Unit &unit,
+                               const EmitContext &context) {
+  ContractionProblem p;
+  using Math = ContractionProblem::Math;
+  p.math = printer.in == DataType::F16    ? Math::F16
+           : printer.in == DataType::BF16 ? Math::BF16
+           : printer.in == DataType::F32  ? Math::F32
+           : printer.in == DataType::F64  ? Math::F64
+           : printer.in == DataType::I8   ? Math::S8
+                                          : Math::Integer;
+  p.batch = typical(printer.view.batch, context.symbols);
+  p.m = typical(printer.view.m, context.symbols);
+  p.n = typical(printer.view.n, context.symbols);
+  p.k = typical(printer.view.k, context.symbols);
+  p.elementBytes = bitWidth(printer.in) / 8;
+  p.accumulatorBytes = bitWidth(printer.acc) / 8;
+  p.resultBytes = bitWidth(unit.resultType(0).element) / 8;
+  p.vectorA = int(printer.vectorA);
+  p.vectorB = int(printer.vectorB);
+  p.vectorC = int(printer.vectorC);
+  p.transposedB = printer.transposedB;
+  if (printer.hero.kind() != OpKind::MatMul)
+    p.bytesA = typical(printer.view.a->type().storageBytes(), context.symbols);
+  p.workspaceAllowed = false;
+  return chooseContractionTiling(p, context.target);
+}
+
+llvm::Expected<Emission>
+ContractionEmitter::emit(const Unit &unit, const EmitContext &context) const {
+  if (unit.heroes().size() != 1 || !isContraction(*unit.heroes()[0]))
+    return refuse("");
+  const Op &hero = *unit.heroes()[0];
+  if (!hasDeviceType(hero.operand(0)->type().element))
+    return refuse("no contraction of " +
+                  stringify(hero.operand(0)->type().element) + " elements");
+  KernelBuilder kernel(unit, context);
+  kernel.include("contraction");
+  Printer printer(kernel, hero);
+  if (llvm::Error e = printer.print())
+    return e;
+  ContractionTiling tiling = chooseTiling(printer, unit, context);
+  kernel.threads = tiling.threads();
+  ContractionProblem bytes;
+  bytes.elementBytes = bitWidth(printer.in) / 8;
+  bytes.accumulatorBytes = bitWidth(printer.acc) / 8;
+  kernel.smemBytes = tiling.sharedBytes(bytes);
+  if (tiling.split == ContractionTiling::Split::Cluster)
+    kernel.cluster = tiling.splitK;
+  kernel.functors += "using Config = " + tiling.config() + ";\n";
+  Dim tiles = printer.view.batch * ceilDiv(printer.view.m, tiling.bm) *
+              ceilDiv(printer.view.n, tiling.bn) * int64_t(tiling.splitK);
+  Emission made;
+  made.steps.push_back(kernel.finish(
+      hero.mnemonic(), kernel.types(), tiling.name(),
+      "  ContractionTile<Problem, Config>::run(p, blockIdx.x, smem);\n",
+      {tiles}));
+  made.report = "contraction " + tiling.name() + ", vectors " +
+                std::to_string(printer.vectorA) + " " +
+                std::to_string(printer.vectorB) + " " +
+                std::to_string(printer.vectorC) +
+                (printer.transposedB ? ", B along n" : "");
+  return made;
+}
 } // namespace
+
+namespace dlc::codegen {
+const Emitter &makeContractionEmitter() {
+  static const ContractionEmitter emitter;
+  return emitter;
+}
+} // namespace dlc::codegen
