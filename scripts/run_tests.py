@@ -36,6 +36,7 @@ class Runner:
 
 # In the order in which they run.
 RUNNERS = (
+    Runner("refusals", TEST / "refusals" / "run.py"),
     Runner("conformance", TEST / "conformance" / "run.py", gpu=True),
     Runner("models", TEST / "models" / "run.py", gpu=True),
     Runner("same bytes", TEST / "models" / "same_bytes.py"),
