@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collecting and printing of faults.
+#include "compiler/Diagnostics.h"
+
+using namespace dlc;
+
+std::string Diagnostic::str() const {
+  std::string place = location.str();
+  return place.empty() ? message : place + ": " + message;
+}
+
+void Diagnostics::error(Location location, const llvm::Twine &message) {
+  faults.push_back({std::move(location), message.str()});
+}
+
+void Diagnostics::print(llvm::raw_ostream &os, llvm::StringRef prefix) const {
+  for (const Diagnostic &fault : faults)
+    os << prefix << fault.str() << '\n';
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all parts of one import share.
+#pragma once
+
+#include "compiler/Diagnostics.h"
+#include "compiler/onnx/KnownValues.h"
+#include "compiler/onnx/TensorReader.h"
+#include "ir/Builder.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace dlc {
+
+struct ImportContext {
+  ImportContext(const ModelFile &file, Module &module, Diagnostics &diagnostics)
+      : file(file), tensors(file), module(module), known(module.symbols),
+        diagnostics(diagnostics) {}
+
+  const ModelFile &file;
+  TensorReader tensors;
+  Module &module;
+  KnownValues known;
+  Diagnostics &diagnostics;
+  llvm::StringMap<int64_t> opsets; ///< by domain; "" is ai.onnx
+  /// Model-local functions by `domain:name`.
+  llvm::StringMap<const onnx::FunctionProto *> functions;
+
+  /// A symbol name that is not taken, made from `hint`.
+  std::string freshSymbol(llvm::StringRef hint);
+};
+
+} // namespace dlc

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that take parts of a tensor or put parts together.
+#include "compiler/onnx/Operators.h"
+
+using namespace dlc;
+
+namespace dlc {
+
+static std::vector<Dim> asDims(llvm::ArrayRef<int64_t> values) {
+  return {values.begin(), values.end()};
+}
+
+/// Exporters write these for "up to the end".
+static constexpr int64_t kEndless = INT32_MAX;
+
+/// Sees to it that `d` is not negative: proves it, or narrows the range of its
+/// one symbol, which the runtime then checks.
+static bool assumeNotNegative(NodeReader &n, const Dim &d) {
+  if (n.context.known.isAtLeast(d, 0))
+    return true;
+  llvm::SmallVector<std::string, 2> names;
+  d.forEachSymbol([&](llvm::StringRef name) { names.push_back(name.str()); });
+  if (names.size() != 1)
+    return false;
+  auto at = [&](int64_t value) {
+    return d.evaluate([&](llvm::StringRef) { return std::optional(value); });
+  };
+  std::optional<int64_t> zero = at(0), one = at(1);
+  auto symbol = n.context.module.symbols.find(names[0]);
+  if (!zero || !one || symbol == n.context.module.symbols.end())
+    return false;
+  int64_t slope = *one - *zero;
+  if (slope == 0 || d != Dim::symbol(names[0]) * Dim(slope) + Dim(*zero))
+    return false;
+  Symbol &s = symbol->second;
+  if (slope > 0) {
+    s.lower = std::max(s.lower, ceilDiv(Dim(-*zero), Dim(slope)).constant());
+  } else {
+    int64_t most = floorDiv(Dim(*zero), Dim(-slope)).constant();
+    s.upper = s.upper ? std::min(*s.upper, most) : most;
+  }
+  return !s.upper || s.lower <= *s.upper;
+}
+
+/// A start or end of a slice along a dimension of `size`, between 0 and `most`
+/// (which is `size` or one less), -1 too where `least` says so.
+static std::optional<Dim> sliceBound(NodeReader &n, const Dim &given,
+                                     const Dim &size, int64_t least,
+                                     const Dim &most) {
+  const KnownValues &known = n.context.known;
+  Dim position = given;
+  if (given.isConstant()) {
+    if (given.constant() >= kEndless)
+      return most;
+    if (given.constant() <= -kEndless)
+      return Dim(least);
+    if (given.constant() < 0)
+      position = given + size;
+  } else if (known.isAtLeast(Dim(0) - given, 1)) {
+    position = given + size;
+  } else if (!assumeNotNegative(n, given)) {
+    n.error("whether the bound " + given.str() +
+            " is negative cannot be told: give the dimension a range with "
+            "--shape");
+    return std::nullopt;
+  }
+  if (!known.isAtMost(position, most))
+    position = known.isAtMost(most, position) ? most : min(position, most);
+  return known.atLeast(position, least);
+}
+
+static void slice(NodeReader &n, NodeBuilder &b, llvm::ArrayRef<Dim> starts,
+                  llvm::ArrayRef<Dim> ends, llvm::ArrayRef<int64_t> axes,
+                  llvm::ArrayRef<int64_t> steps) {
+  Value *x = n.input(0);
+  const Shape &shape = x->type().shape;
+  if (starts.size() != ends.size() || starts.size() != axes.size() ||
+      starts.size() != steps.size())
+    return n.error("starts, ends, axes and steps have " +
+                   llvm::Twine(starts.size()) + ", " +
+                   llvm::Twine(ends.size()) + ", " + llvm::Twine(axes.size()) +
+                   " and " + llvm::Twine(steps.size()) +
+                   " values, expected the same number");
+  std::vector<Dim> from(shape.size()), sizes(shape.begin(), shape.end());
+  std::vector<int64_t> strides(shape.size(), 1);
+  std::vector<int64_t> along = n.normalizeAxes(axes, x->type().rank(), "axes");
+  bool whole = true;
+  for (size_t i = 0; i < along.size() && !n.failed(); ++i) {
+    size_t d = size_t(along[i]);
+    int64_t step = steps[i];
+    if (step == 0)
+      return n.error("a step is 0");
+    // A step beyond any size takes one element.
+    step = std::max(-kEndless, std::min(kEndless, step));
+    bool forward = step > 0;
+    Dim most = forward ? shape[d] : shape[d] - 1;
+    std::optional<Dim> start = sliceBound(n, starts[i], shape[d], 0, most);
+    std::optional<Dim> end =
+        sliceBound(n, ends[i], shape[d], forward ? 0 : -1, most);
+    if (!start || !end)
+      return;
+    Dim length = forward ? *end - *start : *start - *end;
+    from[d] = *start;
+    sizes[d] =
+        n.context.known.atLeast(ceilDiv(length, forward ? step : -step), 0);
+    strides[d] = step;
+    whole &= start->isConstant(0) && sizes[d] == shape[d] && step == 1;
+  }
+  // Starts of an empty slice need not be in range.
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d].isConstant(0))
+      from[d] = Dim(0);
+  n.result(whole ? x : b.emit<SliceOp>(x, from, sizes, strides));
+}
+
+void importSliceWithAttributes(NodeReader &n, NodeBuilder &b) {
+  std::vector<int64_t> starts = n.integers("starts"), ends = n.integers("ends");
+  std::vector<int64_t> axes = n.integers("axes");
+  if (axes.empty())
+    axes = countingAxes(0, int64_t(starts.size()));
+  slice(n, b, asDims(starts), asDims(ends), axes,
+        std::vector<int64_t>(starts.size(), 1));
+}
+
+void importSlice(NodeReader &n, NodeBuilder &b) {
+  std::optional<std::vector<Dim>> starts = n.dims(1, "starts");
+  std::optional<std::vector<Dim>> ends = n.dims(2, "ends");
+  if (!starts || !ends)
+    return;
+  std::optional<std::vector<int64_t>> axes =
+      countingAxes(0, int64_t(starts->size()));
+  std::optional<std::vector<int64_t>> steps =
+      std::vector<int64_t>(starts->size(), 1);
+  if (n.hasInput(3))
+    axes = n.ints(3, "axes");
+  if (n.hasInput(4))
+    steps = n.ints(4, "steps");
+  if (axes && steps)
+    slice(n, b, *starts, *ends, *axes, *steps);
+}
+
+/// Parts of given sizes, or equal ones; from opset 18 the last may be smaller.
+void importSplit(NodeReader &n, NodeBuilder &b) {
+  Value *x = n.input(0);
+  int64_t axis = n.axis("axis", 0, x->type().rank());
+  size_t count = n.results().size();
+  std::optional<std::vector<Dim>> sizes;
+  if (n.opset() < 13 && n.has("split")) {
+    std::vector<int64_t> given = n.integers("split");
+    sizes.emplace(given.begin(), given.end());
+  } else if (n.opset() >= 13 && n.hasInput(1)) {
+    sizes = n.dims(1, "split");
+  }
+  int64_t parts = n.opset() >= 18 ? n.integer("num_outputs", int64_t(count))
+                                  : int64_t(count);
+  if (n.failed())
+    return;
+  const Dim &whole = x->type().shape[axis];
+  if (parts != int64_t(count) || parts < 1)
+    return n.error("num_outputs is " + llvm::Twine(parts) + ", the node has " +
+                   llvm::Twine(count) + " outputs");
+  if (sizes && sizes->size() != count)
+    return n.error("split has " + llvm::Twine(sizes->size()) +
+                   " values, the node has " + llvm::Twine(count) + " outputs");
+  if (!sizes) {
+    bool even = whole.isConstant() && whole.constant() % parts == 0;
+    if (n.opset() < 18 && whole.isConstant() && !even)
+      return n.error("dimension " + whole.str() + " does not split into " +
+                     llvm::Twine(parts) + " equal parts");
+    bool divides = even ||
+                   isMultipleOf(whole, parts, n.context.module.symbols) ||
+                   n.opset() < 18;
+    Dim part = divides ? floorDiv(whole, parts) : ceilDiv(whole, parts);
+    sizes.emplace(count, part);
+    if (!divides)
+      sizes->back() = n.context.known.atLeast(whole - part * Dim(parts - 1), 0);
+  }
+  Dim start(0), total(0);
+  for (const Dim &size : *sizes)
+    total = total + size;
+  bool given = n.hasInput(1) || n.has("split");
+  if (given && provedEqual(total, whole) == Proof::Refuted)
+    return n.error("split adds up to " + total.str() + ", dimension " +
+                   llvm::Twine(axis) + " is " + whole.str());
+  for (unsigned i = 0; i < count; ++i) {
+    n.result(i, b.slice(x, axis, start, (*sizes)[i]));
+    start = start + (*sizes)[i];
+  }
+}
+
+void importConcat(NodeReader &n, NodeBuilder &b) {
+  if (!n.has("axis"))
+    n.error("attribute \"axis\" is missing");
+  int64_t axis = n.axis("axis", 0, n.inputs()[0]->type().rank());
+  n.result(b.concat(n.inputs(), axis));
+}
+
+static PadMode readPadMode(NodeReader &n) {
+  if (n.opset() < 19)
+    return n.choice("mode", PadMode::Constant,
+                    {{"constant", PadMode::Constant},
+                     {"reflect", PadMode::Reflect},
+                     {"edge", PadMode::Edge}});
+  return n.choice("mode", PadMode::Constant,
+                  {{"constant", PadMode::Constant},
+                   {"reflect", PadMode::Reflect},
+                   {"edge", PadMode::Edge},
+                   {"wrap", PadMode::Wrap}});
+}
+
+static void pad(NodeReader &n, NodeBuilder &b, llvm::ArrayRef<Dim> pads,
+                llvm::ArrayRef<int64_t> axes, PadMode mode, Value *value) {
+  Value *x = n.input(0);
+  if (pads.size() != 2 * axes.size())
+    return n.error("pads has " + llvm::Twine(pads.size()) +
+                   " values, expected " + llvm::Twine(2 * axes.size()));
+  std::vector<Dim> low(x->type().shape.size()), high = low;
+  bool nothing = true;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    low[size_t(axes[i])] = pads[i];
+    high[size_t(axes[i])] = pads[i + axes.size()];
+    for (const Dim &d : {pads[i], pads[i + axes.size()]}) {
+      nothing &= d.isConstant(0);
+      if (mode != PadMode::Constant && d.isConstant() && d.constant() < 0)
+        return n.error("pads holds " + d.str() + ", supported in mode " +
+                       stringify(mode) + " are numbers from 0 on");
+    }
+  }
+  if (mode != PadMode::Constant)
+    value = nullptr;
+  n.result(nothing ? x : b.emit<PadOp>(x, value, low, high, mode));
+}
+
+void importPadWithAttributes(NodeReader &n, NodeBuilder &b) {
+  std::vector<int64_t> pads = n.integers("pads");
+  double fill = n.real("value", 0);
+  PadMode mode = readPadMode(n);
+  Value *x = n.input(0);
+  pad(n, b, asDims(pads), countingAxes(0, x->type().rank()), mode,
+      fill == 0 ? nullptr : b.like(x, fill));
+}
+
+void importPad(NodeReader &n, NodeBuilder &b) {
+  Value *x = n.input(0);
+  PadMode mode = readPadMode(n);
+  std::optional<std::vector<Dim>> pads = n.dims(1, "pads");
+  std::vector<int64_t> axes = countingAxes(0, x->type().rank());
+  if (n.hasInput(3)) {
+    std::optional<std::vector<int64_t>> given = n.ints(3, "axes");
+    if (given)
+      axes = n.normalizeAxes(*given, x->type().rank(), "axes");
+  }
+  Value *value = nullptr;
+  if (n.hasInput(2)) {
+    value = n.input(2);
+    if (!value->type().elementCount().isConstant(1))
+      return n.error("input 2 (value) has type " + value->type().str() +
+                     ", expected a scalar");
+    value = b.reshape(value, {});
+  }
+  if (pads && !n.failed())
+    pad(n, b, *pads, axes, mode, value);
+}
+
+/// Each dimension cut or padded on both sides to the size that is wanted.
+void importCenterCropPad(NodeReader &n, NodeBuilder &b) {
+  Value *x = n.input(0);
+  bool given = n.has("axes");
+  std::vector<int64_t> axes = n.integers("axes");
+  axes = n.normalizeAxes(given ? axes : countingAxes(0, x->type().rank()),
+                         x->type().rank(), "attribute \"axes\"");
+  std::optional<std::vector<Dim>> sizes = n.dims(1, "shape");
+  if (!sizes || n.failed())
+    return;
+  if (sizes->size() != axes.size())
+    return n.error("shape has " + llvm::Twine(sizes->size()) +
+                   " values, expected one for each of " +
+                   llvm::Twine(axes.size()) + " axes");
+  std::vector<Dim> low(x->type().shape.size()), high = low;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    size_t d = size_t(axes[i]);
+    const Dim &has = x->type().shape[d];
+    Dim missing = (*sizes)[i] - has;
+    bool grows = n.context.known.isAtLeast(missing, 0);
+    if (!grows && !n.context.known.isAtLeast(Dim(0) - missing, 0))
+      return n.error("whether dimension " + has.str() +
+                     " is cut or padded to " + (*sizes)[i].str() +
+                     " cannot be told: fix it with --shape");
+    // Half of what is too much goes at the begin, rounded down, either way.
+    low[d] =
+        grows ? floorDiv(missing, 2) : Dim(0) - floorDiv(Dim(0) - missing, 2);
+    high[d] = missing - low[d];
+  }
+  n.result(b.emit<PadOp>(x, nullptr, low, high));
+}
+
+} // namespace dlc

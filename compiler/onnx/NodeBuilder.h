@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Emits the ops that one ONNX node stands for.
+#pragma once
+
+#include "compiler/onnx/NodeReader.h"
+
+namespace dlc {
+
+/// Short names for the ops that compositions are made of. A fault that type
+/// inference finds becomes the node's error; from then on every call returns
+/// null and does nothing, so that an importer reads like its formula. Only a
+/// value that came from the node, or was checked, may be asked for its type.
+class NodeBuilder {
+public:
+  NodeBuilder(NodeReader &node, Builder &builder)
+      : node(node), builder(builder) {}
+
+  /// First result of a new `T`; null after a fault.
+  template <class T, class... Args> Value *emit(Args &&...args) {
+    T op = emitOp<T>(std::forward<Args>(args)...);
+    return op ? op.result() : nullptr;
+  }
+  template <class T, class... Args> T emitOp(Args &&...args) {
+    if (node.failed())
+      return T();
+    llvm::Expected<T> op = builder.tryCreate<T>(std::forward<Args>(args)...);
+    if (op)
+      return *op;
+    node.error(op.takeError());
+    return T();
+  }
+
+  //===--- Constants
+  //--------------------------------------------------------===//
+  Value *constant(Constant value);
+  Value *scalar(DataType element, double value);
+  /// A scalar of x's element type.
+  Value *like(Value *x, double value);
+  Value *ints(llvm::ArrayRef<int64_t> values);
+  /// A dimension as a scalar of `element`.
+  Value *dim(const Dim &d, DataType element);
+  Value *dims(llvm::ArrayRef<Dim> values);
+
+  //===--- Pointwise
+  //--------------------------------------------------------===//
+  Value *add(Value *a, Value *b) { return emit<AddOp>(a, b); }
+  Value *sub(Value *a, Value *b) { return emit<SubOp>(a, b); }
+  Value *mul(Value *a, Value *b) { return emit<MulOp>(a, b); }
+  Value *div(Value *a, Value *b) { return emit<DivOp>(a, b); }
+  Value *max(Value *a, Value *b) { return emit<MaxOp>(a, b); }
+  Value *min(Value *a, Value *b) { return emit<MinOp>(a, b); }
+  Value *addTo(Value *a, double b) {
+    return node.failed() ? nullptr : add(a, like(a, b));
+  }
+  Value *scale(Value *a, double b) {
+    return node.failed() ? nullptr : mul(a, like(a, b));
+  }
+  Value *select(Value *condition, Value *yes, Value *no) {
+    return emit<SelectOp>(condition, yes, no);
+  }
+  /// x itself where it already has that type.
+  Value *cast(Value *x, DataType to);
+  /// f16 and bf16 as f32, other types as they are.
+  Value *widen(Value *x);
+
+  //===--- Views
+  //------------------------------------------------------------===//
+  Value *reshape(Value *x, llvm::ArrayRef<Dim> shape);
+  Value *transpose(Value *x, llvm::ArrayRef<int64_t> permutation);
+  Value *broadcast(Value *x, llvm::ArrayRef<Dim> shape);
+  /// Elements start ... start+size-1 along one axis.
+  Value *slice(Value *x, int64_t axis, const Dim &start, const Dim &size);
+  Value *unsqueeze(Value *x,
+                   llvm::ArrayRef<int64_t> axes); ///< axes of the result
+  Value *concat(llvm::ArrayRef<Value *> parts, int64_t axis);
+  /// A [C] vector as [C, 1, ...] that lines up with axis 1 of a tensor of
+  /// `rank`.
+  Value *perChannel(Value *x, int64_t rank);
+
+  //===--- Reductions
+  //-------------------------------------------------------===//
+  Value *reduce(Value *x, ReduceKind kind, llvm::ArrayRef<int64_t> axes,
+                bool keepDims = true);
+  /// Sum over the axes divided by the number of elements; 0 elements give NaN.
+  Value *mean(Value *x, llvm::ArrayRef<int64_t> axes, bool keepDims = true);
+  /// (x - mean) / sqrt(variance + epsilon) over the axes; computes in f32 or
+  /// wider.
+  Value *normalize(Value *x, llvm::ArrayRef<int64_t> axes, double epsilon,
+                   Value **mean = nullptr, Value **inverse = nullptr);
+  Value *softmax(Value *x, llvm::ArrayRef<int64_t> axes);
+  Value *logSoftmax(Value *x, llvm::ArrayRef<int64_t> axes);
+
+  Builder &raw() { return builder; }
+
+private:
+  NodeReader &node;
+  Builder &builder;
+};
+
+/// 0 ... n-1.
+std::vector<int64_t> countingAxes(int64_t first, int64_t end);
+
+} // namespace dlc

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a model, checks its versions, and imports its main graph.
+#include "compiler/onnx/OnnxImporter.h"
+#include "compiler/onnx/GraphImporter.h"
+#include "compiler/onnx/GraphInputs.h"
+#include "compiler/onnx/Operators.h"
+#include "llvm/Support/Path.h"
+
+using namespace dlc;
+
+static void readOpsets(const onnx::ModelProto &model, ImportContext &context) {
+  for (const onnx::OperatorSetIdProto &opset : model.opset_import()) {
+    std::string domain = opset.domain() == "ai.onnx" ? "" : opset.domain();
+    context.opsets[domain] = opset.version();
+    if (domain.empty() &&
+        (opset.version() < kOldestOpset || opset.version() > kNewestOpset))
+      context.diagnostics.error(
+          "the model uses opset " + llvm::Twine(opset.version()) +
+          " of ai.onnx, supported are " + llvm::Twine(kOldestOpset) + " to " +
+          llvm::Twine(kNewestOpset));
+  }
+  if (!context.opsets.count("") && model.graph().node_size())
+    context.diagnostics.error("the model names no opset of ai.onnx, supported "
+                              "are " +
+                              llvm::Twine(kOldestOpset) + " to " +
+                              llvm::Twine(kNewestOpset));
+  for (const onnx::FunctionProto &function : model.functions()) {
+    std::string domain =
+        function.domain() == "ai.onnx" ? "" : function.domain();
+    context
+        .functions[domain + ":" + function.name() + ":" + function.overload()] =
+        &function;
+    context.opsets.try_emplace(domain, 1);
+  }
+}
+
+static llvm::Error asError(const Diagnostics &diagnostics,
+                           llvm::StringRef path) {
+  size_t count = diagnostics.errors().size();
+  return llvm::createStringError(
+      llvm::inconvertibleErrorCode(),
+      path + ": cannot be imported: " + llvm::Twine(count) +
+          (count == 1 ? " fault" : " faults"));
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+dlc::importOnnx(llvm::StringRef path, const ImportOptions &options,
+                Diagnostics &diagnostics) {
+  llvm::Expected<std::unique_ptr<ModelFile>> file = ModelFile::open(path);
+  if (!file) {
+    diagnostics.error(llvm::toString(file.takeError()));
+    return asError(diagnostics, path);
+  }
+  const onnx::ModelProto &model = (*file)->model();
+  auto module = std::make_unique<Module>();
+  module->name = llvm::sys::path::stem(path).str();
+  ImportContext context(**file, *module, diagnostics);
+  readOpsets(model, context);
+  if (diagnostics.hasErrors())
+    return asError(diagnostics, path);
+
+  Graph &graph = module->main();
+  graph.name = "main";
+  Builder builder(graph);
+  Scope scope(context, builder);
+  importInputs(model.graph(), options, scope);
+  llvm::SmallVector<Value *, 4> outputs = importGraph(model.graph(), scope);
+  if (model.graph().output_size() == 0)
+    diagnostics.error("the model has no outputs");
+  llvm::StringSet<> names;
+  for (int i = 0; i < model.graph().output_size(); ++i) {
+    const onnx::ValueInfoProto &declared = model.graph().output(i);
+    if (!names.insert(declared.name()).second)
+      diagnostics.error("output \"" + declared.name() + "\" is listed twice");
+    if (!outputs[size_t(i)])
+      continue;
+    int type = declared.type().tensor_type().elem_type();
+    DataType found = outputs[size_t(i)]->type().element;
+    if (type && elementTypeOf(type) != found)
+      diagnostics.error("output \"" + declared.name() + "\" is declared as " +
+                        onnxTypeName(type) + ", its node gives " +
+                        stringify(found));
+    graph.addOutput(outputs[size_t(i)]);
+    graph.outputNames.push_back(declared.name());
+  }
+  if (diagnostics.hasErrors())
+    return asError(diagnostics, path);
+  if (llvm::Error e = verify(*module)) {
+    diagnostics.error("the imported module does not verify: " +
+                      llvm::toString(std::move(e)));
+    return asError(diagnostics, path);
+  }
+  return module;
+}
