@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan as text, for `dlc --emit=plan` and for tests.
 #include "compiler/PlanText.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace dlc {
