@@ -336,6 +336,27 @@ dlc_status dlc_session_output(dlc_session *session, size_t index,
   });
 }
 
+dlc_status dlc_session_allocate(dlc_session *session, uint64_t bytes,
+                                void **memory) {
+  return with(session, [&](Session &self) {
+    return memory ? self.allocate(bytes, *memory) : missing("memory");
+  });
+}
+
+void dlc_session_release(dlc_session *session, void *memory) {
+  if (session && memory)
+    session->session->release(memory);
+}
+
+dlc_status dlc_session_copy_from_host(dlc_session *session,
+                                      const dlc_tensor *to, const void *from) {
+  return with(session, [&](Session &self) {
+    if (!to || (!from && to->bytes))
+      return missing(to ? "from" : "to");
+    return self.copyFromHost(*to, from);
+  });
+}
+
 dlc_status dlc_session_copy_to_host(dlc_session *session, void *to,
                                     const dlc_tensor *from) {
   return with(session, [&](Session &self) {

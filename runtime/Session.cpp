@@ -316,7 +316,10 @@ Status Session::variant(size_t &variant) {
 // ---- running ----------------------------------------------------------------
 
 Status Session::run(std::optional<Stream> stream) {
-  DLC_RETURN_IF_FAILED(wait());
+  Stream on = stream.value_or(OwnStream);
+  // On the same stream the runs follow each other by themselves.
+  if (on != LastStream)
+    DLC_RETURN_IF_FAILED(wait());
   for (size_t i = 0; i < Inputs.size(); i++)
     if (Inputs[i].tensor && !Inputs[i].tensor->data &&
         Inputs[i].tensor->bytes > 0)
@@ -327,7 +330,6 @@ Status Session::run(std::optional<Stream> stream) {
   Prepared *prepared = nullptr;
   DLC_RETURN_IF_FAILED(prepare(prepared));
 
-  Stream on = stream.value_or(OwnStream);
   BufferTable table(*prepared->program->plan, prepared->layout);
   LastStream = on;
   InFlight = true;
@@ -380,6 +382,17 @@ Status Session::copyToHost(void *to, const dlc_tensor &from) {
     return Status();
   }
   DLC_RETURN_IF_FAILED(device().copyOut(to, from.data, from.bytes, OwnStream));
+  return device().synchronize(OwnStream);
+}
+
+Status Session::copyFromHost(const dlc_tensor &to, const void *from) {
+  DLC_RETURN_IF_FAILED(wait());
+  if (to.memory == DLC_MEMORY_HOST || device().isHost()) {
+    if (to.bytes)
+      memcpy(to.data, from, to.bytes);
+    return Status();
+  }
+  DLC_RETURN_IF_FAILED(device().copyIn(to.data, from, to.bytes, OwnStream));
   return device().synchronize(OwnStream);
 }
 

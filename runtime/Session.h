@@ -51,6 +51,11 @@ public:
   Status wait();
   Status output(size_t index, dlc_tensor &tensor);
   Status copyToHost(void *to, const dlc_tensor &from);
+  Status copyFromHost(const dlc_tensor &to, const void *from);
+  Status allocate(uint64_t bytes, void *&memory) {
+    return device().allocate(bytes, "the caller", memory);
+  }
+  void release(void *memory) { device().release(memory); }
   void resetState();
 
 private:

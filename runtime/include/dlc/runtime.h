@@ -266,7 +266,17 @@ DLC_API dlc_status dlc_session_wait(dlc_session *session);
 DLC_API dlc_status dlc_session_output(dlc_session *session, size_t index,
                                       dlc_tensor *tensor);
 
-/* Copies a tensor (of either memory) to host memory, and waits. */
+/* Memory of the session's device, aligned to 256 bytes, for callers that have
+ * no way of their own to it. Released by the function beside it; the session
+ * must still be there. */
+DLC_API dlc_status dlc_session_allocate(dlc_session *session, uint64_t bytes,
+                                        void **memory);
+DLC_API void dlc_session_release(dlc_session *session, void *memory);
+
+/* Copies a tensor (of either memory) from or to ordinary memory, and waits. */
+DLC_API dlc_status dlc_session_copy_from_host(dlc_session *session,
+                                              const dlc_tensor *to,
+                                              const void *from);
 DLC_API dlc_status dlc_session_copy_to_host(dlc_session *session, void *to,
                                             const dlc_tensor *from);
 
