@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace dlc {
 
@@ -38,6 +39,8 @@ static std::string elementLiteral(const Constant &c, int64_t i) {
     return std::to_string(c.intAt(i));
   double v = c.floatAt(i);
   // NaNs differ in their bits; the literal stands for one of them.
+  if (v != v)
+    v = std::numeric_limits<double>::quiet_NaN();
   uint8_t stored[8] = {};
   storeFloat(type, stored, 0, v);
   int64_t size = byteSize(type, 1);
