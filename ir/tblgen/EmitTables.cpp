@@ -15,8 +15,7 @@ std::string quoted(StringRef text) {
   std::string result;
   raw_string_ostream os(result);
   os << '"';
-  printEscapedString(text, os);
-  os << '"';
+  os.write_escaped(text) << '"';
   return result;
 }
 
