@@ -35,6 +35,7 @@ public:
   const std::shared_ptr<llvm::MemoryBuffer> &buffer() const { return file; }
 
 private:
+  friend llvm::Expected<Constant> readTensorFile(llvm::StringRef path);
   ModelFile() = default;
   std::string filePath;
   std::shared_ptr<llvm::MemoryBuffer> file;

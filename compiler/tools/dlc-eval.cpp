@@ -1,32 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0
 // dlc-eval: runs a model on the reference evaluator.
+#include "compiler/onnx/OnnxImporter.h"
+#include "compiler/onnx/TensorReader.h"
+#include "compiler/tools/Npy.h"
 #include "compiler/tools/TextCase.h"
 #include "ir/Text.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
 using namespace dlc;
+using reference::Precision;
+using reference::Tensor;
 
 namespace {
 
 cl::OptionCategory category("dlc-eval options");
-cl::opt<std::string> model(cl::Positional, cl::desc("<test.dlc>"),
-                           cl::cat(category));
+cl::opt<std::string> modelPath(cl::Positional,
+                               cl::desc("<model.onnx|test.dlc>"),
+                               cl::cat(category));
+cl::list<std::string>
+    inputTexts("input", cl::value_desc("NAME=FILE"), cl::cat(category),
+               cl::desc("values of an input: .npy, or a TensorProto as .pb"));
+cl::opt<std::string>
+    saveFolder("save", cl::value_desc("folder"), cl::cat(category),
+               cl::desc("write each output here as .npy, named after it"));
+cl::opt<Precision> precision(
+    "precision", cl::cat(category), cl::init(Precision::AsTyped),
+    cl::desc("what floating-point values are kept in:"),
+    cl::values(clEnumValN(Precision::AsTyped, "typed", "the model's types"),
+               clEnumValN(Precision::Double, "double", "f64")));
+cl::list<std::string> shapeTexts("shape", cl::value_desc("NAME=1x3x224x224"),
+                                 cl::cat(category),
+                                 cl::desc("shape of an input"));
+cl::list<std::string> bindTexts("bind", cl::value_desc("NAME=VALUE"),
+                                cl::cat(category),
+                                cl::desc("make an input a constant"));
+cl::opt<std::string> manifestPath(
+    "manifest", cl::value_desc("file"), cl::cat(category),
+    cl::desc(
+        "many cases in one process; each line: model, folder for the "
+        "outputs, NAME=FILE..., separated by tabs. Prints a line for each: "
+        "ok, or error: and a sentence"));
 
-int fail(Error e) {
-  WithColor::error(errs(), "dlc-eval") << toString(std::move(e)) << "\n";
-  return 1;
+Error fault(const Twine &text) {
+  return createStringError(inconvertibleErrorCode(), text);
+}
+
+Expected<Tensor> readTensor(StringRef path, DataType expected) {
+  if (!path.ends_with(".pb"))
+    return readNpy(path, expected);
+  Expected<Constant> constant = readTensorFile(path);
+  if (!constant)
+    return constant.takeError();
+  return Tensor::fromConstant(*constant);
+}
+
+Expected<std::vector<Tensor>> readInputs(const Graph &graph,
+                                         ArrayRef<std::string> texts) {
+  std::map<std::string, std::string, std::less<>> files;
+  for (const std::string &text : texts) {
+    auto [name, file] = StringRef(text).rsplit('=');
+    if (!files.emplace(name, file).second)
+      return fault("input \"" + name + "\" is given twice");
+  }
+  std::vector<Tensor> inputs;
+  for (unsigned i = 0; i < graph.numInputs(); i++) {
+    const Value &input = *graph.input(i);
+    auto found = files.find(input.name);
+    if (found == files.end())
+      return fault("input \"" + input.name + "\" is missing: --input " +
+                   input.name + "=FILE");
+    Expected<Tensor> tensor = readTensor(found->second, input.type().element);
+    if (!tensor)
+      return tensor.takeError();
+    inputs.push_back(std::move(*tensor));
+    files.erase(found);
+  }
+  if (!files.empty())
+    return fault("the model has no input \"" + files.begin()->first + "\"");
+  return inputs;
+}
+
+Expected<std::unique_ptr<Module>> import(StringRef path) {
+  ImportOptions options;
+  for (const std::string &text : shapeTexts)
+    if (Error e = options.addShape(text))
+      return e;
+  for (const std::string &text : bindTexts)
+    if (Error e = options.addBinding(text))
+      return e;
+  Diagnostics diagnostics;
+  Expected<std::unique_ptr<Module>> module =
+      importOnnx(path, options, diagnostics);
+  if (!module && diagnostics.hasErrors()) {
+    consumeError(module.takeError());
+    std::string all;
+    for (const Diagnostic &d : diagnostics.errors())
+      all += (all.empty() ? "" : "\nerror: ") + d.str();
+    return fault(all);
+  }
+  return module;
+}
+
+/// One ONNX model on given inputs; outputs go to `folder` unless it is empty.
+Error runModel(StringRef path, ArrayRef<std::string> inputFiles,
+               StringRef folder) {
+  Expected<std::unique_ptr<Module>> module = import(path);
+  if (!module)
+    return module.takeError();
+  const Graph &graph = (*module)->main();
+  Expected<std::vector<Tensor>> inputs = readInputs(graph, inputFiles);
+  if (!inputs)
+    return inputs.takeError();
+  Expected<std::vector<Tensor>> outputs =
+      reference::evaluate(graph, std::move(*inputs), precision);
+  if (!outputs || folder.empty())
+    return outputs.takeError();
+  if (std::error_code error = sys::fs::create_directories(folder))
+    return fault(folder + ": " + error.message());
+  for (size_t i = 0; i < outputs->size(); i++)
+    if (Error e =
+            writeNpy(npyPath(folder, graph.outputNames[i]), (*outputs)[i]))
+      return e;
+  return Error::success();
 }
 
 /// A text module that carries its inputs and expected values.
 Error runText(StringRef path) {
   auto buffer = MemoryBuffer::getFile(path);
   if (!buffer)
-    return createStringError(buffer.getError(),
-                             path + ": " + buffer.getError().message());
+    return fault(path + ": " + buffer.getError().message());
   StringRef text = (*buffer)->getBuffer();
   Expected<std::unique_ptr<Module>> module = parse(text, path);
   if (!module)
@@ -35,12 +143,46 @@ Error runText(StringRef path) {
     return e;
   Expected<TextCase> test = TextCase::parse(text);
   if (!test)
-    return createStringError(inconvertibleErrorCode(),
-                             path + ": " + toString(test.takeError()));
+    return fault(path + ": " + toString(test.takeError()));
   if (Error e = check(*test, (*module)->main()))
-    return createStringError(inconvertibleErrorCode(),
-                             path + ": " + toString(std::move(e)));
+    return fault(path + ": " + toString(std::move(e)));
   return Error::success();
+}
+
+/// Fails only when the manifest cannot be read; cases say how they went.
+Error runManifest(StringRef path) {
+  auto buffer = MemoryBuffer::getFileOrSTDIN(path);
+  if (!buffer)
+    return fault(path + ": " + buffer.getError().message());
+  for (StringRef line : split((*buffer)->getBuffer(), "\n")) {
+    SmallVector<StringRef, 8> parts;
+    line.split(parts, '\t', -1, /*KeepEmpty=*/false);
+    if (parts.empty())
+      continue;
+    if (parts.size() < 2)
+      return fault(path + ": expected a model and a folder, got " + line);
+    std::vector<std::string> inputFiles;
+    for (StringRef input : ArrayRef(parts).drop_front(2))
+      inputFiles.push_back(input.str());
+    if (Error e = runModel(parts[0], inputFiles, parts[1])) {
+      std::string sentence = toString(std::move(e));
+      outs() << "error: " << StringRef(sentence).split('\n').first << "\n";
+    } else {
+      outs() << "ok\n";
+    }
+    outs().flush();
+  }
+  return Error::success();
+}
+
+Error run() {
+  if (!manifestPath.empty())
+    return runManifest(manifestPath);
+  if (modelPath.empty())
+    return fault("no model: give a .onnx or a .dlc file");
+  if (StringRef(modelPath).ends_with(".dlc"))
+    return runText(modelPath);
+  return runModel(modelPath, inputTexts, saveFolder);
 }
 
 } // namespace
@@ -49,8 +191,12 @@ int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(
-      argc, argv, "Runs a text module on the values in its comments.\n");
-  if (Error e = runText(model))
-    return fail(std::move(e));
+      argc, argv,
+      "Runs an ONNX model on the reference evaluator, or a text module on the "
+      "values in its comments.\n");
+  if (Error e = run()) {
+    WithColor::error(errs(), "dlc-eval") << toString(std::move(e)) << "\n";
+    return 1;
+  }
   return 0;
 }
