@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch normalisation into weights, in the form that it has after folding:
+//   conv(x, W) * s          =>  conv(x, W * s)
+//   (conv(x, W) + b) * s    =>  conv(x, W * s) + b * s
+//   (conv(x, W) + a) + b    =>  conv(x, W) + (a + b)
+//   conv(x * s, W)          =>  conv(x, W * s)
+//   conv(x + t, W)          =>  conv(x, W) + sum(W * t)     without padding
+// s, b, t constant, one value per channel; also for conv_transpose and matmul,
+// and through transposes, reshapes and pads with zeros in between.
+#include "passes/ChannelScale.h"
+#include "passes/CloneOp.h"
+#include "passes/ConstantFold.h"
+#include "passes/Values.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace dlc {
+
+static bool isContraction(Op *op) {
+  return op && (op->kind() == OpKind::Conv || op->kind() == OpKind::MatMul ||
+                op->kind() == OpKind::ConvTranspose);
+}
+
+static void setWeights(Op *contraction, Constant weights, Rewriter &rewriter) {
+  Value *value = rewriter.at(contraction).constant(std::move(weights));
+  rewriter.setOperand(contraction, 1, value);
+}
+
+// Does the pad keep zeros where a scale keeps them, off the channel axis?
+static bool isZeroPad(Op *op, int64_t axis) {
+  auto pad = llvm::dyn_cast<PadOp>(op);
+  if (!pad || pad.mode() != PadMode::Constant ||
+      (pad.value() && uniformOf(pad.value()) != 0.0))
+    return false;
+  return axis == -1 || (pad.low()[size_t(axis)].isConstant(0) &&
+                        pad.high()[size_t(axis)].isConstant(0));
+}
+
+// f(conv(x, W)) * s => f(conv(x, W * s)) where f is made of views and of adds
+// of constants, which are scaled too.
+static bool scaleUp(Op *op, Rewriter &rewriter, PassContext &context) {
+  std::optional<ChannelVector> scale =
+      channelVector(op->operand(1), op->result()->type().shape);
+  if (!scale || !sameShape(op->operand(0), op->result()))
+    return false;
+  if (op->kind() == OpKind::Div)
+    for (double &value : scale->values)
+      value = 1 / value;
+
+  struct ScaledAdd {
+    Op *op;
+    Constant constant;
+  };
+  llvm::SmallVector<ScaledAdd, 2> adds;
+  Value *value = op->operand(0);
+  Op *user = op;
+  for (;;) {
+    Op *producer = value->definingOp();
+    if (!producer)
+      return false;
+    bool view = producer->kind() == OpKind::Transpose ||
+                producer->kind() == OpKind::Reshape ||
+                isZeroPad(producer, scale->axis);
+    bool add = producer->kind() == OpKind::Add &&
+               isConstantValue(producer->operand(1)) &&
+               sameShape(producer->operand(0), producer->result());
+    if (!view && !add && !isContraction(producer))
+      return false;
+    if (!usedOnlyBy(value, user)) {
+      if (isContraction(producer))
+        context.decline(*op, "the contraction before it has other uses");
+      return false;
+    }
+    if (isContraction(producer)) {
+      std::optional<Constant> weights =
+          scaledOutputs(producer, *scale, context);
+      if (!weights)
+        return false;
+      for (ScaledAdd &scaledAdd : adds)
+        rewriter.setOperand(
+            scaledAdd.op, 1,
+            rewriter.at(scaledAdd.op).constant(scaledAdd.constant));
+      setWeights(producer, *weights, rewriter);
+      rewriter.replace(op, op->operand(0));
+      return true;
+    }
+    if (add) {
+      std::optional<ChannelVector> shift =
+          channelVector(producer->operand(1), producer->result()->type().shape);
+      if (!shift || (shift->axis != scale->axis && shift->axis != -1 &&
+                     scale->axis != -1)) {
+        context.decline(*op, "the addition before it varies along another "
+                             "dimension");
+        return false;
+      }
+      // One value becomes one per channel.
+      Constant constant = *constantOf(producer->operand(1));
+      if (shift->axis == -1 && scale->axis != -1) {
+        Shape shape(producer->result()->type().shape.size(), Dim(1));
+        shape[size_t(scale->axis)] = int64_t(scale->values.size());
+        constant = Constant::splat(TensorType(constant.type().element, shape),
+                                   shift->values[0]);
+      }
+      std::optional<Constant> with =
+          scaled(constant, [&](int64_t i) { return scale->at(i); });
+      if (!with) {
+        context.decline(*op, "a scaled bias would become infinite");
+        return false;
+      }
+      adds.push_back({producer, *with});
+    } else if (scale->axis != -1 && producer->kind() != OpKind::Pad) {
+      std::optional<int64_t> before = axisBefore(*producer, scale->axis);
+      if (!before) {
+        context.decline(*op, "the reshape before it mixes channels with other "
+                             "dimensions");
+        return false;
+      }
+      scale->axis = *before;
+    }
+    user = producer;
+    value = producer->operand(0);
+  }
+}
+
+// (x + a) + b => x + (a + b) where x is a contraction, seen through views
+static bool mergeAdds(Op *op, Rewriter &rewriter, PassContext &context) {
+  Op *inner = op->operand(0)->definingOp();
+  if (!inner || inner->kind() != OpKind::Add ||
+      !usedOnlyBy(inner->result(), op) || !isConstantValue(inner->operand(1)) ||
+      inner->operand(0)->type() != op->result()->type())
+    return false;
+  Op *base = inner->operand(0)->definingOp();
+  while (base &&
+         (base->kind() == OpKind::Reshape || base->kind() == OpKind::Transpose))
+    base = base->operand(0)->definingOp();
+  if (!isContraction(base))
+    return false;
+  Value *sum =
+      rewriter.at(op).create<AddOp>(inner->operand(1), op->operand(1)).result();
+  // Folding refuses a sum that is infinite.
+  Op *made = sum->definingOp();
+  rewriter.setOperands(op, {inner->operand(0), sum});
+  if (!foldOp(made, rewriter, context)) {
+    rewriter.setOperands(op, {inner->result(), made->operand(1)});
+    rewriter.erase(made);
+    return false;
+  }
+  return true;
+}
+
+// conv(x * s, W) => conv(x, W * s); conv(x + t, W) => conv(x, W) + sum(W * t)
+static bool absorbBefore(Op *op, Rewriter &rewriter, PassContext &context) {
+  Op *before = op->operand(0)->definingOp();
+  if (!before ||
+      (before->kind() != OpKind::Mul && before->kind() != OpKind::Add) ||
+      !isConstantValue(before->operand(1)) ||
+      !sameShape(before->operand(0), before->result()))
+    return false;
+  if (!usedOnlyBy(before->result(), op)) {
+    context.decline(*op, "the scale or shift before it has other uses");
+    return false;
+  }
+  std::optional<ChannelVector> by =
+      channelVector(before->operand(1), before->result()->type().shape);
+  if (!by)
+    return false;
+  if (before->kind() == OpKind::Mul) {
+    std::optional<Constant> weights = scaledInputs(op, *by, context);
+    if (!weights)
+      return false;
+    setWeights(op, *weights, rewriter);
+    rewriter.setOperand(op, 0, before->operand(0));
+    return true;
+  }
+  std::optional<std::vector<double>> sums = shiftedOutputs(op, *by, context);
+  if (!sums)
+    return false;
+  OutputChannels channels = outputChannels(op);
+  Shape shape(size_t(op->result()->type().rank() - channels.axis), Dim(1));
+  shape[0] = channels.count;
+  Value *x = before->operand(0);
+  Builder &builder = rewriter.at(op);
+  Value *bias = builder.constant(Constant::fromFloats(
+      TensorType(op->result()->type().element, shape), *sums));
+  ValueMap none;
+  Op *copy = cloneOp(*op, none);
+  op->parent()->insert(op->getIterator(), copy);
+  rewriter.setOperand(copy, 0, x);
+  rewriter.replace(
+      op, rewriter.at(op).create<AddOp>(copy->result(), bias).result());
+  return true;
+}
+
+llvm::Expected<bool> runFoldNormalization(Module &module,
+                                          PassContext &context) {
+  bool changed = false;
+  forEachGraph(module, [&](Graph &graph) {
+    Rewriter rewriter(graph);
+    rewriter.greedily([&](Op *op, Rewriter &rewriter) {
+      switch (op->kind()) {
+      case OpKind::Mul:
+      case OpKind::Div:
+        return scaleUp(op, rewriter, context);
+      case OpKind::Add:
+        return isConstantValue(op->operand(1)) &&
+               mergeAdds(op, rewriter, context);
+      case OpKind::Conv:
+      case OpKind::ConvTranspose:
+      case OpKind::MatMul:
+        return absorbBefore(op, rewriter, context);
+      default:
+        return false;
+      }
+    });
+    changed |= rewriter.changed();
+  });
+  return changed;
+}
+
+} // namespace dlc

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ops of a graph stay in f32 when precision is lowered.
+#include "passes/PrecisionPolicy.h"
+#include "passes/Values.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+namespace dlc {
+
+static bool isF32(const Value *value) {
+  return value && value->type().element == DataType::F32;
+}
+
+bool touchesF32(const Op &op) {
+  if (op.kind() == OpKind::Constant)
+    return false;
+  for (const Value *operand : op.operands())
+    if (isF32(operand))
+      return true;
+  for (unsigned i = 0; i < op.numResults(); ++i)
+    if (isF32(op.result(i)))
+      return true;
+  return false;
+}
+
+// Contractions and windows: their operands and results are stored narrow.
+static bool readsNarrow(const Op &op) {
+  if (op.kind() == OpKind::Pool)
+    return PoolOp(const_cast<Op *>(&op)).kind() != PoolKind::Sum;
+  return op.kind() == OpKind::MatMul || op.kind() == OpKind::Conv ||
+         op.kind() == OpKind::ConvTranspose;
+}
+
+// Results that have a larger range, or that lose more, than their operands.
+static bool isWideFunction(const Op &op) {
+  switch (op.kind()) {
+  case OpKind::Exp:
+  case OpKind::Expm1:
+  case OpKind::Log:
+  case OpKind::Log1p:
+  case OpKind::Pow:
+  case OpKind::Erf:
+  case OpKind::Rsqrt:
+  case OpKind::Sin:
+  case OpKind::Cos:
+  case OpKind::Tan:
+  case OpKind::Asin:
+  case OpKind::Acos:
+  case OpKind::Atan:
+  case OpKind::Sinh:
+  case OpKind::Cosh:
+  case OpKind::Asinh:
+  case OpKind::Acosh:
+  case OpKind::Atanh:
+  case OpKind::Cumulative:
+  case OpKind::Lstm:
+  case OpKind::NonMaxSuppression:
+  case OpKind::Iota:
+  case OpKind::If:
+  case OpKind::Loop:
+  case OpKind::Fusion:
+    return true;
+  case OpKind::Mul: // a square
+    return op.operand(0) == op.operand(1);
+  case OpKind::Reduce: {
+    ReduceKind kind = ReduceOp(const_cast<Op *>(&op)).kind();
+    return kind == ReduceKind::Sum || kind == ReduceKind::Prod;
+  }
+  case OpKind::Pool:
+    return PoolOp(const_cast<Op *>(&op)).kind() == PoolKind::Sum;
+  case OpKind::Cast: {
+    // Integers beyond the significand, and what becomes one.
+    DataType from = op.operand(0)->type().element;
+    DataType to = op.result()->type().element;
+    return !isFloat(from) || !isFloat(to) || from != to;
+  }
+  default:
+    return false;
+  }
+}
+
+// Does the constant survive rounding: nothing infinite, no parameter lost?
+static bool survives(const Constant &constant, DataType narrow) {
+  double limit = largestFinite(narrow);
+  if (std::optional<double> c = constant.uniformValue()) {
+    double magnitude = std::fabs(*c);
+    return !std::isfinite(magnitude) || magnitude == 0 ||
+           (magnitude <= limit && magnitude >= smallestNormal(narrow));
+  }
+  llvm::ArrayRef<uint8_t> raw = constant.rawBytes();
+  const auto *values = reinterpret_cast<const float *>(raw.data());
+  float largest = 0;
+  for (size_t i = 0; i < raw.size() / sizeof(float); ++i)
+    if (std::isfinite(values[i]))
+      largest = std::max(largest, std::fabs(values[i]));
+  return largest <= limit;
+}
+
+bool PrecisionPolicy::mustBeWide(Op *op) {
+  if (isWideFunction(*op))
+    return true;
+  for (const Value *operand : op->operands()) {
+    std::optional<Constant> constant = constantOf(operand);
+    if (!constant || constant->type().element != DataType::F32 ||
+        survives(*constant, narrow))
+      continue;
+    context.remark(*op, "stays f32: a constant of it does not fit into " +
+                            stringify(narrow).str());
+    return true;
+  }
+  // An element type asked for by name stays.
+  if (auto matmul = llvm::dyn_cast<MatMulOp>(op))
+    return matmul.resultType().has_value();
+  if (auto conv = llvm::dyn_cast<ConvOp>(op))
+    return conv.resultType().has_value();
+  return false;
+}
+
+bool PrecisionPolicy::isStoredNarrow(const Value *value) const {
+  return llvm::any_of(value->uses(), [&](const Use &use) {
+    return readsNarrow(*use.op) && !isWide(use.op);
+  });
+}
+
+bool PrecisionPolicy::isWideEdge(const Value *value) const {
+  if (!isF32(value) || isConstantValue(value) || isStoredNarrow(value))
+    return false;
+  const Op *op = value->definingOp();
+  return !op || isWide(op); // inputs keep their type
+}
+
+// An op with a wide operand stays wide, until a value is stored narrow.
+bool PrecisionPolicy::followsWide(const Op &op) const {
+  if (op.hasTrait(OpTrait::Pointwise) || op.kind() == OpKind::Reduce)
+    return llvm::any_of(op.operands(), [&](Value *v) { return isWideEdge(v); });
+  bool any = false;
+  for (const Value *operand : op.operands()) {
+    if (!isF32(operand) || isConstantValue(operand))
+      continue;
+    if (!isWideEdge(operand))
+      return false;
+    any = true;
+  }
+  return any;
+}
+
+// What only an exponential or a conversion to integers reads is not rounded.
+bool PrecisionPolicy::feedsWide(const Op &op) const {
+  if (!op.hasTrait(OpTrait::Pointwise) || op.numResults() != 1 ||
+      !op.result()->hasOneUse())
+    return false;
+  const Op *user = op.result()->uses().front().op;
+  return user->hasTrait(OpTrait::Pointwise) && isWide(user);
+}
+
+PrecisionPolicy::PrecisionPolicy(Graph &graph, DataType narrow,
+                                 PassContext &context)
+    : narrow(narrow), context(context) {
+  for (Op &op : graph)
+    if (touchesF32(op) && mustBeWide(&op))
+      wide.insert(&op);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Op &op : graph)
+      if (touchesF32(op) && !isWide(&op) && !readsNarrow(op) &&
+          (followsWide(op) || feedsWide(op))) {
+        wide.insert(&op);
+        changed = true;
+      }
+  }
+}
+
+} // namespace dlc

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ops of a graph stay in f32 when precision is lowered.
+#pragma once
+
+#include "passes/Pass.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace dlc {
+
+/// Statistics, exponentials and what lies between them stay wide, contractions
+/// and what follows them become narrow (docs/passes.md).
+class PrecisionPolicy {
+public:
+  PrecisionPolicy(Graph &graph, DataType narrow, PassContext &context);
+
+  bool isWide(const Op *op) const { return wide.contains(op); }
+  /// Is the value, computed wide, stored in the narrow type because a
+  /// contraction or window reads it? Others then read what is stored.
+  bool isStoredNarrow(const Value *value) const;
+
+private:
+  bool mustBeWide(Op *op);
+  bool followsWide(const Op &op) const;
+  bool feedsWide(const Op &op) const;
+  bool isWideEdge(const Value *value) const;
+
+  DataType narrow;
+  PassContext &context;
+  llvm::DenseSet<const Op *> wide;
+};
+
+/// An op that this pass changes: one that reads or makes f32 values.
+bool touchesF32(const Op &op);
+
+} // namespace dlc

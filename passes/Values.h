@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions about values that several passes ask.
+#pragma once
+
+#include "ir/Ops.h"
+
+namespace dlc {
+
+/// The tensor of a `constant` op; nothing for other values.
+std::optional<Constant> constantOf(const Value *value);
+/// The one value of all elements of a constant.
+std::optional<double> uniformOf(const Value *value);
+bool isConstantValue(const Value *value);
+
+/// Are all dimensions equal, as far as their expressions show?
+bool sameShape(llvm::ArrayRef<Dim> a, llvm::ArrayRef<Dim> b);
+inline bool sameShape(const Value *a, const Value *b) {
+  return sameShape(a->type().shape, b->type().shape);
+}
+/// The shape that NumPy broadcasting gives; nothing where it is not known.
+std::optional<Shape> broadcastShapes(llvm::ArrayRef<Shape> shapes);
+/// The constants of a list of dimensions; nothing if one is symbolic.
+std::optional<std::vector<int64_t>> constantDims(llvm::ArrayRef<Dim> dims);
+/// `axis` counted from the front.
+inline int64_t normalAxis(int64_t axis, int64_t rank) {
+  return axis < 0 ? axis + rank : axis;
+}
+/// Axes of a reduction, from the front, sorted.
+std::vector<int64_t> normalAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
+
+/// Is `value` at least +0 wherever it is no NaN, and never -0, as far as its
+/// producers show?
+bool isPlusZeroOrMore(const Value *value, unsigned depth = 6);
+
+/// The largest finite magnitude of a floating-point type.
+double largestFinite(DataType type);
+/// The smallest magnitude that keeps its full precision.
+double smallestNormal(DataType type);
+
+/// Index arithmetic, or a cast that loses nothing: computing it again wherever
+/// it is read costs less than storing it.
+bool isFreeToRepeat(const Op &op);
+
+/// Is every result without uses in its graph except as an operand of `user`?
+bool usedOnlyBy(const Value *value, const Op *user);
+
+} // namespace dlc

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grows one contraction or window at a time: epilogue, side inputs, prologue.
+#include "passes/VerticalFuser.h"
+#include "passes/Values.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace dlc {
+
+static std::optional<FusionKind> heroKind(const Op &op) {
+  switch (op.kind()) {
+  case OpKind::MatMul:
+  case OpKind::Conv:
+  case OpKind::ConvTranspose:
+    return FusionKind::Contraction;
+  case OpKind::Pool:
+    return FusionKind::Window;
+  default:
+    return std::nullopt;
+  }
+}
+
+void VerticalFuser::declineOnce(Op *op, llvm::StringRef why) {
+  if (declined.try_emplace(op, true).second)
+    context.decline(*op, why);
+}
+
+bool VerticalFuser::join(Hero &hero, Op *op, bool asCopy,
+                         FusionPlaces::Info info) {
+  if (plan.cluster(hero.id).size() >= kMaxBodyOps) {
+    declineOnce(op, "the fusion is as large as a kernel may be");
+    return false;
+  }
+  if (plan.wouldCycle(hero.id, op, asCopy)) {
+    declineOnce(op, "another operand of it depends on the fusion");
+    return false;
+  }
+  plan.join(hero.id, op, asCopy);
+  hero.places.enter(op->result(), info);
+  hero.joined.push_back(op);
+  return true;
+}
+
+void VerticalFuser::dropLast(Hero &hero) {
+  Op *op = hero.joined.pop_back_val();
+  plan.leave(hero.id, op);
+  hero.places.forget(op);
+}
+
+bool VerticalFuser::joinEpilogue(Hero &hero, Value *value, Op *user) {
+  if ((!user->hasTrait(OpTrait::View) && !user->hasTrait(OpTrait::Pointwise)) ||
+      plan.clusterOf(user))
+    return false;
+  if (isFreeToRepeat(*user) && !value->hasOneUse()) {
+    declineOnce(user, "its operand is stored for others anyway: who reads it "
+                      "computes it");
+    return false;
+  }
+  std::string why;
+  std::optional<FusionPlaces::Info> info = hero.places.afterOf(*user, why);
+  if (!info) {
+    declineOnce(user, why);
+    return false;
+  }
+  return join(hero, user, false, *info);
+}
+
+void VerticalFuser::growEpilogue(Hero &hero) {
+  for (bool again = true; again;) {
+    again = false;
+    for (Op *op : plan.sorted(hero.id)) {
+      Value *value = op->result();
+      llvm::SmallVector<Use, 4> uses(value->uses());
+      for (const Use &use : uses)
+        again |= !plan.cluster(hero.id).holds(use.op) &&
+                 joinEpilogue(hero, value, use.op);
+    }
+  }
+}
+
+// What the epilogue reads besides the hero: views are index arithmetic there,
+// and a pointwise op that only this epilogue needs costs no kernel.
+bool VerticalFuser::joinSide(Hero &hero, Value *value) {
+  Op *op = value->definingOp();
+  if (!op || op->numResults() != 1 || plan.clusterOf(op))
+    return false;
+  bool view = isFreeToRepeat(*op);
+  if (!view && !op->hasTrait(OpTrait::Pointwise))
+    return false;
+  bool only =
+      !value->isOutput() && llvm::all_of(value->uses(), [&](const Use &use) {
+        return plan.cluster(hero.id).holds(use.op);
+      });
+  if (!view && !only) {
+    declineOnce(op, "others read it too");
+    return false;
+  }
+  // The tail of a reduction belongs to the reduction.
+  if (!view && llvm::any_of(op->operands(), [](Value *operand) {
+        return operand && operand->definingOp() &&
+               operand->definingOp()->kind() == OpKind::Reduce;
+      })) {
+    declineOnce(op, "it follows a reduction, which computes it for free");
+    return false;
+  }
+  std::string why;
+  std::optional<FusionPlaces::Info> info = hero.places.beforeOf(*op, why);
+  if (!info) {
+    declineOnce(op, why);
+    return false;
+  }
+  return join(hero, op, !only, *info);
+}
+
+void VerticalFuser::growSides(Hero &hero) {
+  for (bool again = true; again;) {
+    again = false;
+    llvm::SetVector<Value *> values;
+    for (Op *op : plan.sorted(hero.id))
+      if (op != hero.op)
+        for (Value *operand : op->operands())
+          if (operand && !llvm::is_contained(hero.op->operands(), operand))
+            values.insert(operand);
+    for (Value *value : values)
+      again |= !(value->definingOp() &&
+                 plan.cluster(hero.id).holds(value->definingOp())) &&
+               joinSide(hero, value);
+  }
+}
+
+// Is the kernel with `op` in its prologue, already joined, cheaper than two?
+bool VerticalFuser::paysAsPrologue(Hero &hero, Op *op) {
+  if (!context.costs || !context.target)
+    return false;
+  llvm::Expected<double> together = plan.price(hero.id, context);
+  plan.leave(hero.id, op);
+  llvm::Expected<double> apart = plan.price(hero.id, context);
+  unsigned loop = plan.create(FusionKind::Loop, op);
+  llvm::Expected<double> alone = plan.price(loop, context);
+  plan.leave(loop, op);
+  plan.cluster(loop).abandoned = true;
+  plan.join(hero.id, op, false);
+  bool pays = together && apart && alone && *together < *apart + *alone;
+  if (!together)
+    declineOnce(op, llvm::toString(together.takeError()));
+  else if (!pays)
+    declineOnce(op, "computing it once in a kernel of its own is cheaper");
+  llvm::consumeError(apart.takeError());
+  llvm::consumeError(alone.takeError());
+  return pays;
+}
+
+bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
+  Op *op = value->definingOp();
+  if (!op || op->numResults() != 1 || plan.clusterOf(op))
+    return false;
+  // A layout copy stands there because this hero wants to read that layout.
+  if (op->kind() == OpKind::LayoutCopy)
+    return false;
+  bool view = op->hasTrait(OpTrait::View) && op->numOperands() == 1 &&
+              op->kind() != OpKind::Pad;
+  if (!view && !op->hasTrait(OpTrait::Pointwise))
+    return false;
+  bool only =
+      usedOnlyBy(value, hero.op) ||
+      (!value->isOutput() && llvm::all_of(value->uses(), [&](const Use &use) {
+        return plan.cluster(hero.id).holds(use.op);
+      }));
+  // A matmul reads each element few times, from any place. A window reads it
+  // once for each of its cells, and wants neighbours next to each other.
+  bool free = view && (hero.op->kind() == OpKind::MatMul ||
+                       op->kind() == OpKind::Reshape);
+  if (!free && !only) {
+    declineOnce(op, "others read it too");
+    return false;
+  }
+  std::string why;
+  std::optional<FusionPlaces::Info> info = hero.places.beforeOf(*op, why);
+  if (!info) {
+    declineOnce(op, why);
+    return false;
+  }
+  info->place = Place::Free;
+  if (!join(hero, op, !only, *info))
+    return false;
+  if (!free && !paysAsPrologue(hero, op)) {
+    dropLast(hero);
+    return false;
+  }
+  return true;
+}
+
+void VerticalFuser::growPrologue(Hero &hero) {
+  llvm::SmallVector<Value *, 8> pending(hero.op->operands());
+  while (!pending.empty()) {
+    Value *value = pending.pop_back_val();
+    if (!joinPrologue(hero, value))
+      continue;
+    for (Value *operand : value->definingOp()->operands())
+      if (operand)
+        pending.push_back(operand);
+  }
+}
+
+void VerticalFuser::settle(Hero &hero) {
+  for (;;) {
+    std::string why;
+    if (plan.yields(hero.id).size() > kMaxYields)
+      why = "the fusion would have too many results";
+    else if (plan.inputs(hero.id).size() > kMaxInputs)
+      why = "the fusion would have too many operands";
+    else if (llvm::Expected<double> price = plan.price(hero.id, context);
+             !price)
+      why = llvm::toString(price.takeError());
+    else
+      return;
+    if (hero.joined.empty()) {
+      declineOnce(hero.op, why);
+      return;
+    }
+    declineOnce(hero.joined.back(), why);
+    dropLast(hero);
+  }
+}
+
+bool VerticalFuser::run(Rewriter &rewriter) {
+  // The last first: of two contractions whose results meet, the later one adds,
+  // and reads the earlier one's result.
+  std::vector<Op *> ops(plan.ops().begin(), plan.ops().end());
+  for (Op *op : llvm::reverse(ops)) {
+    std::optional<FusionKind> kind = heroKind(*op);
+    if (!kind)
+      continue;
+    unsigned id = plan.create(*kind, op);
+    plan.cluster(id).heroes.push_back(op);
+    FusionPlaces places(op->result()->type().shape);
+    places.enter(op->result(), {Place::Full, nullptr, true});
+    heroes.push_back(Hero{id, op, std::move(places), {}});
+    growEpilogue(heroes.back());
+    settle(heroes.back());
+  }
+  // Only now: what is no epilogue of another contraction is free to join.
+  for (Hero &hero : heroes) {
+    growSides(hero);
+    settle(hero);
+  }
+  for (Hero &hero : heroes) {
+    growPrologue(hero);
+    settle(hero);
+    if (hero.joined.empty())
+      plan.cluster(hero.id).abandoned = true;
+  }
+  return plan.materialize(rewriter);
+}
+
+} // namespace dlc

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grows one contraction or window at a time: epilogue, side inputs, prologue.
+#pragma once
+
+#include "passes/FusionPlaces.h"
+
+namespace dlc {
+
+class VerticalFuser {
+public:
+  VerticalFuser(Graph &graph, PassContext &context)
+      : plan(graph), context(context) {}
+
+  /// Plans all fusions of the graph and makes them.
+  bool run(Rewriter &rewriter);
+
+private:
+  struct Hero {
+    unsigned id;
+    Op *op;
+    FusionPlaces places;
+    llvm::SmallVector<Op *, 8> joined; // in the order in which they came
+  };
+
+  void growEpilogue(Hero &hero);
+  void growSides(Hero &hero);
+  void growPrologue(Hero &hero);
+  bool joinEpilogue(Hero &hero, Value *value, Op *user);
+  bool joinSide(Hero &hero, Value *value);
+  bool joinPrologue(Hero &hero, Value *value);
+  bool paysAsPrologue(Hero &hero, Op *op);
+  bool join(Hero &hero, Op *op, bool asCopy, FusionPlaces::Info info);
+  void dropLast(Hero &hero);
+  /// Drops what joined last until limits and prices are met.
+  void settle(Hero &hero);
+  void declineOnce(Op *op, llvm::StringRef why);
+
+  FusionPlan plan;
+  PassContext &context;
+  std::vector<Hero> heroes;
+  llvm::DenseMap<const Op *, bool> declined;
+};
+
+} // namespace dlc

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes every compute op that is left a fusion of its own, so that what follows
+// sees fusions, index ops, control flow and sources only.
+#include "passes/FusionPlan.h"
+
+namespace dlc {
+
+static std::optional<FusionKind> kindOf(const Op &op) {
+  switch (op.kind()) {
+  case OpKind::Gather:
+  case OpKind::Iota:
+    return FusionKind::Loop;
+  case OpKind::Reduce:
+    return FusionKind::Reduction;
+  case OpKind::MatMul:
+  case OpKind::Conv:
+  case OpKind::ConvTranspose:
+    return FusionKind::Contraction;
+  case OpKind::Pool:
+    return FusionKind::Window;
+  default:
+    if (op.hasTrait(OpTrait::Pointwise) || op.hasTrait(OpTrait::View))
+      return FusionKind::Loop;
+    return std::nullopt;
+  }
+}
+
+llvm::Expected<bool> runWrapRemaining(Module &module, PassContext &context) {
+  bool changed = false;
+  forEachGraph(module, [&](Graph &graph) {
+    FusionPlan plan(graph);
+    for (Op *op : plan.ops()) {
+      std::optional<FusionKind> kind = kindOf(*op);
+      if (!kind || op->isUnused())
+        continue;
+      unsigned id = plan.create(*kind, op);
+      if (*kind != FusionKind::Loop)
+        plan.cluster(id).heroes.push_back(op);
+      // Refused alone, it stays: codegen says that it has no kernel.
+      if (llvm::Expected<double> price = plan.price(id, context); !price) {
+        context.decline(*op, llvm::toString(price.takeError()));
+        plan.cluster(id).abandoned = true;
+      }
+    }
+    Rewriter rewriter(graph);
+    changed |= plan.materialize(rewriter);
+  });
+  return changed;
+}
+
+} // namespace dlc
