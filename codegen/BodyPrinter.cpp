@@ -142,16 +142,16 @@ std::string BodyPrinter::rangesText(llvm::ArrayRef<IndexRange> ranges,
     text += (text.empty() ? "" : " && ") + t;
   };
   for (const IndexRange &r : ranges) {
-    perLane |= isPerLane(r.value) || isPerLane(r.lower) || isPerLane(r.upper);
     Dim value = index.simplify(r.value), low = index.simplify(r.lower),
         high = index.simplify(r.upper);
-    std::optional<int64_t> above = lowerBound(value - low, index.symbols());
-    std::optional<int64_t> below =
-        lowerBound(high - value - 1, index.symbols());
-    if (!above || *above < 0)
+    bool above = index.isNonNegative(value - low);
+    bool below = index.isBelow(value, high);
+    if (!above)
       add(offsetText(value) + " >= " + index.print(low));
-    if (!below || *below < 0)
+    if (!below)
       add(offsetText(value) + " < " + index.print(high));
+    if (!above || !below)
+      perLane |= isPerLane(value) || isPerLane(low) || isPerLane(high);
   }
   return text;
 }

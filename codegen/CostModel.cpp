@@ -7,8 +7,8 @@
 using namespace dlc;
 using namespace dlc::codegen;
 
-llvm::Expected<Estimate>
-codegen::CostModel::price(const FusionOp &fusion, const Target &target) const {
+llvm::Expected<Estimate> codegen::CostModel::price(const FusionOp &fusion,
+                                                   const Target &target) const {
   Unit unit(*fusion.op());
   EmitContext context{target, symbols};
   llvm::Expected<Emitted> emitted = emit(unit, context);

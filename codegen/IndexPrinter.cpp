@@ -5,6 +5,7 @@
 #include "ir/Check.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include <numeric>
 
 using namespace dlc;
 using namespace dlc::codegen;
@@ -12,6 +13,8 @@ using namespace dlc::codegen;
 Dim IndexPrinter::declare(llvm::StringRef symbol, const Dim &extent,
                           std::function<std::string()> text) {
   Dim d = declareAny(symbol, std::move(text));
+  if (extent.isConstant(1))
+    d = 0;
   Symbol &s = ranges[symbol.str()];
   s.lower = 0;
   if (std::optional<int64_t> upper = upperBound(extent, ranges))
@@ -141,6 +144,44 @@ Dim joinQuotients(const Dim &x, const Dim &c) {
   return floorDiv(x, c);
 }
 } // namespace
+
+int64_t IndexPrinter::knownDivisor(const Dim &d) const {
+  llvm::ArrayRef<Dim> ops = d.operands();
+  switch (d.kind()) {
+  case Dim::Kind::Constant:
+    return d.constant() == INT64_MIN ? 1 : std::abs(d.constant());
+  case Dim::Kind::Symbol: {
+    auto it = ranges.find(d.symbolName());
+    return it == ranges.end() ? 1 : it->second.divisor;
+  }
+  case Dim::Kind::Mul: {
+    int64_t product = 1;
+    for (const Dim &o : ops)
+      // Only small factors matter; no overflow.
+      if (int64_t k = knownDivisor(o); k == 0)
+        return 0;
+      else if (k < (int64_t(1) << 20) && product < (int64_t(1) << 40))
+        product *= k;
+    return product;
+  }
+  case Dim::Kind::FloorDiv:
+    if (std::optional<int64_t> c = ops[1].tryConstant(); c && *c > 0)
+      if (int64_t k = knownDivisor(ops[0]); k % *c == 0)
+        return k / *c;
+    return 1;
+  case Dim::Kind::Add:
+  case Dim::Kind::Mod:
+  case Dim::Kind::Max:
+  case Dim::Kind::Min: {
+    int64_t common = 0;
+    for (const Dim &o : ops)
+      common = std::gcd(common, knownDivisor(o));
+    return common;
+  }
+  default:
+    return 1;
+  }
+}
 
 bool IndexPrinter::isNonNegative(const Dim &d) const {
   for (const Dim &t : termsOf(d)) {

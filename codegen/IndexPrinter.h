@@ -18,7 +18,8 @@ public:
       : ranges(symbols), parameter(std::move(parameter)) {}
 
   /// Declares a coordinate with values 0 <= symbol < extent; `text` is called
-  /// each time it is printed (and may declare the variable first).
+  /// each time it is printed (and may declare the variable first). Zero if that
+  /// is the only value.
   Dim declare(llvm::StringRef symbol, const Dim &extent,
               std::function<std::string()> text);
   /// The same without a range.
@@ -34,13 +35,17 @@ public:
   Dim simplify(const Dim &d) const;
   const SymbolTable &symbols() const { return ranges; }
   bool isMultiple(const Dim &d, int64_t divisor) const {
-    return isMultipleOf(d, divisor, ranges);
+    return knownDivisor(d) % divisor == 0;
   }
 
-private:
-  std::string print(const Dim &d, int precedence);
+  /// Is it known to be so for all coordinates?
   bool isNonNegative(const Dim &d) const;
   bool isBelow(const Dim &d, const Dim &bound) const;
+
+private:
+  /// A number that divides all values of `d`; 0 if it is always zero.
+  int64_t knownDivisor(const Dim &d) const;
+  std::string print(const Dim &d, int precedence);
   SymbolTable ranges;
   std::map<std::string, std::function<std::string()>, std::less<>> texts;
   std::map<std::string, Dim, std::less<>> extents;

@@ -221,7 +221,7 @@ Launch KernelBuilder::finish(llvm::StringRef kind, llvm::StringRef types,
     text += "#include \"dlc/" + h + ".cuh\"\n";
   text += "using namespace dlc::dev;\nnamespace scalar = dlc::scalar;\n";
   text += std::string("using Index = ") + (narrow ? "int32_t" : "int64_t") +
-          ";\n\nstruct P {\n";
+          ";\n\nnamespace {\nstruct P {\n";
   auto member = [&](const char *type, const char *name, size_t n) {
     if (n)
       text +=
@@ -230,7 +230,7 @@ Launch KernelBuilder::finish(llvm::StringRef kind, llvm::StringRef types,
   member("void *", "buffer", launch.buffers.size());
   member("const int64_t *", "cell", launch.cells.size());
   member("int64_t ", "symbol", launch.symbols.size());
-  text += "};\n" + accessors + "\n" + functors + "\nDLC_KERNEL(@, P, " +
+  text += "};\n" + accessors + "\n" + functors + "} // namespace\n\nDLC_KERNEL(@, P, " +
           std::to_string(threads) + ", " + std::to_string(minBlocks) + ", " +
           std::to_string(smemBytes) + ") {\n" + body.str() + "}\n";
 

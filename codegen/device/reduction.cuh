@@ -18,8 +18,8 @@
 //     static constexpr int kPasses, kVector;    // kVector divides size(p)
 //     static constexpr bool kStoresElements, kStoresRows;
 //     static Index rows(const P &), size(const P &);
-//     template <int V> static void store(const P &, Index row, Index r,
-//                                        const Scalars &s);
+//     template <int V> static void store_elements(const P &, Index row,
+//                                                 Index r, const Scalars &s);
 //     static void store_row(const P &, Index row, const Scalars &s);
 //   };
 //
@@ -69,7 +69,7 @@ struct Reduction {
     if constexpr (Body::kStoresElements) {
       const Index n = Body::size(p);
       for (Index r = id * V; r < n; r += count * V)
-        Body::template store<V>(p, row, r, s);
+        Body::template store_elements<V>(p, row, r, s);
     }
     if constexpr (Body::kStoresRows)
       if (id == 0)

@@ -279,8 +279,8 @@ llvm::Error Printer::printStores(int64_t vector) {
       index.print(rows) +
       "; }\n  static DLC_DEVICE Index size(const P &p) { return " +
       index.print(size) +
-      "; }\n  template <int V>\n  static DLC_DEVICE void store(const P &p, "
-      "Index row, Index r, const Scalars &s) {\n" +
+      "; }\n  template <int V>\n  static DLC_DEVICE void "
+      "store_elements(const P &p, Index row, Index r, const Scalars &s) {\n" +
       texts[0] +
       "  }\n  static DLC_DEVICE void store_row(const P &p, Index row, const "
       "Scalars &s) {\n" +

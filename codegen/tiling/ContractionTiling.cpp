@@ -23,6 +23,10 @@ int64_t ContractionTiling::sharedBytes(const ContractionProblem &p) const {
 std::string ContractionTiling::config() const {
   const char *splits[] = {"None", "Cluster", "Workspace"};
   auto number = [](int x) { return std::to_string(x) + ", "; };
+  if (wgmma)
+    return "WgmmaConfig<" + number(warpsM / 4) + number(mTiles) + number(bn) +
+           number(stages) + number(splitK) + "Split::" + splits[int(split)] +
+           (earlyLaunch ? ", true>" : ", false>");
   return "ContractionConfig<" + number(bm) + number(bn) + number(bk) +
          number(warpsM) + number(warpsN) + number(stages) + number(splitK) +
          "Split::" + splits[int(split)] + (tensorCores ? ", true" : ", false") +
@@ -34,7 +38,7 @@ std::string ContractionTiling::name() const {
                   std::to_string(bk) + "s" + std::to_string(stages);
   if (splitK > 1)
     s += (split == Split::Cluster ? "c" : "w") + std::to_string(splitK);
-  return s;
+  return wgmma ? s + "g" : s;
 }
 
 bool dlc::hasTensorCores(Math math, const Target &target) {
@@ -88,7 +92,9 @@ double price(const ContractionProblem &p, const Target &t,
   const int threads = c.threads(), warps = threads / 32;
   const int sums = c.bm * c.bn / threads * p.accumulatorBytes / 4;
   const int wm = c.bm / c.warpsM, wn = c.bn / c.warpsN;
-  const int registers = std::min(255, sums + wm / 16 * 4 + wn / 8 * 2 + 56);
+  const int registers =
+      c.wgmma ? std::min(255, sums + 90)
+              : std::min(255, sums + wm / 16 * 4 + wn / 8 * 2 + 56);
   if (sums > 128)
     return never;
   const int64_t fit = std::min<int64_t>(
@@ -103,8 +109,10 @@ double price(const ContractionProblem &p, const Target &t,
   double product = 2.0 * c.bm * c.bn * c.bk / r.flopsPerClock;
   // A block with few warps does not fill the units.
   product *= std::max(1.0, 4.0 / warps);
+  if (c.wgmma) // a slice of k: the tensor core, or reading A and B
+    product = c.bm / 64 * 4.0 * std::max(c.bn / 2.0, 16 + c.bn / 4.0);
   const double sharedReads =
-      double(warps) * (wm + wn) * c.bk * p.elementBytes / 128;
+      c.wgmma ? 0 : double(warps) * (wm + wn) * c.bk * p.elementBytes / 128;
   // Elements one by one cost instructions instead of bandwidth.
   double copies = stepBytes / 44;
   auto elements = [&](int rows, int vector) {
@@ -113,10 +121,12 @@ double price(const ContractionProblem &p, const Target &t,
   };
   copies =
       std::max(copies, elements(c.bm, p.vectorA) + elements(c.bn, p.vectorB));
-  const double latency =
-      c.tensorCores ? 90.0 + 45.0 * slices : 60.0 + 160.0 * slices;
+  const double latency = c.wgmma         ? 150.0 + product
+                         : c.tensorCores ? 90.0 + 45.0 * slices
+                                         : 60.0 + 160.0 * slices;
   // Stages in flight share the memory's latency.
-  const double exposed = std::max(latency, 850.0 / (c.stages - 1)) + 40;
+  const int ahead = c.wgmma ? c.stages - 2 : c.stages - 1;
+  const double exposed = std::max(latency, 850.0 / ahead) + 40;
 
   const int64_t tiles = p.batch * c.tiles(p.m, p.n) * c.splitK;
   const int64_t slots = fit * t.multiprocessors;
@@ -145,7 +155,9 @@ double price(const ContractionProblem &p, const Target &t,
   const double bytes =
       a + double(p.batch) * double(p.n) * double(p.k) * p.elementBytes +
       double(p.batch) * double(p.m) * double(p.n) * p.resultBytes;
-  return std::max(seconds, bytes / (0.85 * t.bandwidth) + 1.5e-6);
+  const double memory = bytes / (0.85 * t.bandwidth) + 1.5e-6;
+  // A little of the lesser, so that it still counts among equals.
+  return std::max(seconds, memory) + 0.05 * std::min(seconds, memory);
 }
 
 /// Few threads, so few fibers; tiles small enough for a first-level cache.
@@ -174,46 +186,64 @@ dlc::rankContractionTilings(const ContractionProblem &p, const Target &t,
   ContractionTiling c;
   c.tensorCores = hasTensorCores(p.math, t);
   const bool clusters = t.kind == Target::Kind::Cubin && t.sm >= 90;
+  // Adds c with every split of k that makes sense.
+  auto add = [&] {
+    const int threads = c.threads(), rowBytes = c.bk * p.elementBytes;
+    // A row loader keeps at most 16 rows of a thread.
+    const int rows = 16 * threads * 16 / rowBytes;
+    if (c.bm > rows || c.bn > rows)
+      return;
+    const int64_t steps = (p.k + c.bk - 1) / c.bk;
+    for (c.splitK = 1; c.splitK <= 8; c.splitK *= 2) {
+      c.split = Split::None;
+      if (c.splitK > 1) {
+        if (steps < 2 * c.splitK)
+          break;
+        if (clusters && c.bm % c.splitK == 0)
+          c.split = Split::Cluster;
+        else if (p.workspaceAllowed)
+          c.split = Split::Workspace;
+        else
+          break;
+      }
+      const double s = price(p, t, c);
+      if (s == INFINITY)
+        continue;
+      c.microseconds = s * 1e6;
+      const int64_t blocks = p.batch * c.tiles(p.m, p.n) * c.splitK;
+      c.earlyLaunch = blocks <= 2 * t.multiprocessors;
+      all.push_back(c);
+    }
+  };
   for (int rowBytes : {128, 64, 32})
     for (c.warpsM = 1; c.warpsM <= 4; c.warpsM *= 2)
       for (c.warpsN = 1; c.warpsN <= 4; c.warpsN *= 2)
         for (int wm = 16; wm <= 64; wm *= 2)
           for (int wn = 16; wn <= 64; wn *= 2)
-            for (c.stages = 2; c.stages <= 5; c.stages++)
-              for (c.splitK = 1; c.splitK <= 8; c.splitK *= 2) {
-                c.bk = rowBytes / p.elementBytes;
-                c.bm = c.warpsM * wm;
-                c.bn = c.warpsN * wn;
-                const int threads = c.threads();
-                if (threads < 64 || threads > 256)
-                  continue;
-                // A row loader keeps at most 16 rows of a thread.
-                const int step = threads * 16 / rowBytes;
-                if (c.bm > 16 * step || c.bn > 16 * step)
-                  continue;
-                // Below sm_80 copies are synchronous: more stages are waste.
-                if (!t.hasCpAsync() && c.stages > 2)
-                  continue;
-                c.split = Split::None;
-                if (c.splitK > 1) {
-                  const int64_t steps = (p.k + c.bk - 1) / c.bk;
-                  if (steps < 2 * c.splitK)
-                    continue;
-                  if (clusters && c.bm % c.splitK == 0)
-                    c.split = Split::Cluster;
-                  else if (p.workspaceAllowed)
-                    c.split = Split::Workspace;
-                  else
-                    continue;
-                }
-                const double s = price(p, t, c);
-                if (s == INFINITY)
-                  continue;
-                c.microseconds = s * 1e6;
-                const int64_t tiles = p.batch * c.tiles(p.m, p.n) * c.splitK;
-                c.earlyLaunch = tiles <= 2 * t.multiprocessors;
-                all.push_back(c);
-              }
+            for (c.stages = 2; c.stages <= 5; c.stages++) {
+              c.bk = rowBytes / p.elementBytes;
+              c.bm = c.warpsM * wm;
+              c.bn = c.warpsN * wn;
+              // Below sm_80 copies are synchronous: stages are waste.
+              if (c.threads() >= 64 && c.threads() <= 256 &&
+                  (t.hasCpAsync() || c.stages == 2))
+                add();
+            }
+  if (t.arch == "sm_90a" && !p.transposedB &&
+      (p.math == Math::F16 || p.math == Math::BF16)) {
+    c.wgmma = true;
+    c.warpsN = 1;
+    c.bk = 64;
+    for (int groups : {1, 2})
+      for (c.mTiles = 1; c.mTiles <= 2; c.mTiles++)
+        for (int bn : {32, 64, 96, 128, 192, 256})
+          for (c.stages = 3; c.stages <= 6; c.stages++) {
+            c.warpsM = 4 * groups;
+            c.bm = 64 * groups * c.mTiles;
+            c.bn = bn;
+            add();
+          }
+  }
   // Equal prices: the first in order of enumeration, so that it is the same
   // on every machine.
   std::stable_sort(all.begin(), all.end(),

@@ -42,6 +42,9 @@ struct ContractionTiling {
   int splitK = 1;
   Split split = Split::None;
   bool tensorCores = false, earlyLaunch = false;
+  /// Warpgroups with wgmma: bm = 16 warpsM mTiles, warpsN = 1.
+  bool wgmma = false;
+  int mTiles = 1;
   double microseconds = 0; ///< the model's estimate
 
   int threads() const { return 32 * warpsM * warpsN; }
@@ -49,7 +52,8 @@ struct ContractionTiling {
   int64_t sharedBytes(const ContractionProblem &p) const;
   /// "ContractionConfig<128, 64, 32, 2, 2, 4, 1, Split::None, true, false>"
   std::string config() const;
-  /// For kernel names: "128x64x32s4", "64x64x64s3c4" (cluster), "w4".
+  /// For kernel names: "128x64x32s4", "64x64x64s3c4" (cluster of 4), "w4"
+  /// (workspace), "128x128x64s4g" (wgmma).
   std::string name() const;
   /// Tiles of one batch item along m and n; the grid is
   /// batch * ceil(m / bm) * ceil(n / bn) * splitK.

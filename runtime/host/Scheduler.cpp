@@ -224,6 +224,9 @@ Fiber *next() {
     Block &b = *t->block;
     b.alive--;
     worker->alive--;
+    // A block that has left has no shared memory any more.
+    if (!b.alive && worker->adversarial)
+      memset(b.view.smem, 0xFF, b.view.smemBytes);
     if (b.alive && b.barriers[0].arrived == b.alive)
       releaseBarrier(b.barriers[0]);
     if (t->clusterPhase != worker->clusterPhase)

@@ -5,6 +5,7 @@
 #include "runtime/host/Engine.h"
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <random>
@@ -48,8 +49,8 @@ template <> inline half_t fromDouble<half_t>(double x) {
   const int e = int(u >> 23 & 255) - 112;
   if (e <= 0)
     return {uint16_t(u >> 16 & 0x8000)};
-  return {uint16_t((u >> 16 & 0x8000) | (uint32_t(e) << 10) |
-                   (u >> 13 & 1023))};
+  return {
+      uint16_t((u >> 16 & 0x8000) | (uint32_t(e) << 10) | (u >> 13 & 1023))};
 }
 template <class T> constexpr bool isInteger = std::is_integral_v<T>;
 
@@ -74,15 +75,22 @@ public:
         dlsym(handle, "dlc_host_bind"));
     bind(dlc_host_engine());
   }
+  void *symbol(const std::string &name) const {
+    return handle ? dlsym(handle, name.c_str()) : nullptr;
+  }
   dlc_host_entry entry(const std::string &name) const {
-    return handle ? reinterpret_cast<dlc_host_entry>(
-                        dlsym(handle, name.c_str()))
-                  : nullptr;
+    return reinterpret_cast<dlc_host_entry>(symbol(name));
   }
 
 private:
   void *handle;
 };
+
+/// The module at `path`, or the one that mutants.py built instead.
+inline Module kernels(const char *path) {
+  const char *other = getenv("DLC_TEST_KERNELS");
+  return Module(other ? other : path);
+}
 
 class Launcher {
 public:
@@ -108,8 +116,7 @@ public:
     c.buffers = buffers.data();
     c.buffer_count = uint32_t(buffers.size());
     char error[1000] = "";
-    return dlc_host_launch(entry, params, &c, error, sizeof error) ? error
-                                                                   : "";
+    return dlc_host_launch(entry, params, &c, error, sizeof error) ? error : "";
   }
 
 private:
@@ -136,12 +143,12 @@ inline std::string compare(const std::vector<double> &out,
   return {};
 }
 template <class T> double tolerance(bool tf32 = false) {
-  return isInteger<T>                    ? 0
-         : std::is_same_v<T, double>     ? 1e-13
-         : std::is_same_v<T, half_t>     ? 1.5e-3
-         : std::is_same_v<T, bf16_t>     ? 1e-2
-         : tf32                          ? 1e-3
-                                         : 1e-5;
+  return isInteger<T>                ? 0
+         : std::is_same_v<T, double> ? 1e-13
+         : std::is_same_v<T, half_t> ? 1.5e-3
+         : std::is_same_v<T, bf16_t> ? 1e-2
+         : tf32                      ? 1e-3
+                                     : 1e-5;
 }
 /// Adversarial schedules first: they check bounds, a fast one may crash.
 inline uint64_t kSeeds[] = {1, 2, 0};

@@ -2,7 +2,7 @@
 // Four 8x8 matrices of 16-bit elements (8 rows of 16 bytes each) from shared
 // memory into fragments: lane i passes the address of row i % 8 of matrix
 // i / 8 and receives elements 2 (i % 4), +1 of row i / 4 of each;
-// ldmatrix4t: of the transposed matrices. stmatrix4, stmatrix4t, stmatrix2t are
+// ldmatrix4t: of the transposed matrices (ldmatrix2t: two of them). stmatrix4, stmatrix4t, stmatrix2t are
 // the way back (sm_90).
 #pragma once
 #include "dlc/ptx/shared.cuh"
@@ -20,6 +20,10 @@ DLC_DEVICE void ldmatrix4(uint32_t a, uint32_t (&r)[4]) {
 }
 DLC_DEVICE void ldmatrix4t(uint32_t a, uint32_t (&r)[4]) {
   twin::ldmatrix(a, r, true);
+}
+DLC_DEVICE void ldmatrix2t(uint32_t a, uint32_t &r0, uint32_t &r1) {
+  ::dlc::host::Ldmatrix m{a, {&r0, &r1}, 2, true};
+  ::dlc::host::engine->warpCollective(~0u, ::dlc::host::engine->ldmatrix, &m);
 }
 namespace twin {
 DLC_DEVICE void stmatrix(uint32_t a, uint32_t r0, uint32_t r1, uint32_t r2,
@@ -52,6 +56,12 @@ DLC_DEVICE void ldmatrix4t(uint32_t a, uint32_t (&r)[4]) {
       : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
       : "r"(a)
       : "memory");
+}
+DLC_DEVICE void ldmatrix2t(uint32_t a, uint32_t &r0, uint32_t &r1) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
+               : "=r"(r0), "=r"(r1)
+               : "r"(a)
+               : "memory");
 }
 #if __CUDA_ARCH__ >= 900
 DLC_DEVICE void stmatrix4(uint32_t a, uint32_t r0, uint32_t r1, uint32_t r2,

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Seeds bugs into kernels, one at a time, and shows that the emulator notices.
+
+usage: mutants.py DEVICE_HEADERS TEST_FOLDER PROGRAMS COMPILER [FILTER]
+
+DEVICE_HEADERS is the include folder with dlc/, PROGRAMS the folder of the test
+programs. A mutant is noticed when the test of its kernels fails; the same
+kernels without the change must pass.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# (what is wrong, file, pattern, replacement)
+IGEMM = [
+    ("no wait on full", r"^        mbar_wait\(c\.full \+ 8 \* s, ph\);", ";"),
+    ("no wait on empty",
+     r"else \{ mbar_wait\(c\.empty \+ 8 \* s, ph\); mbar_expect\(bar, C::AB \* C::KSUB\); \}",
+     "else mbar_expect(bar, C::AB * C::KSUB);"),
+    ("slot released before its wgmma is done", r"wg_wait<1>\(\);  ", "wg_wait<2>();  "),
+    ("no wait 0 before the epilogue", r"^      wg_wait<0>\(\);", ";"),
+    ("wrong epilogue swizzle", r"\(c16 \^ \(row & 7\)\)", "(c16 ^ (row & 3))"),
+    ("wrong transaction bytes", r"mbar_expect\(bar, C::WB \* C::KSUB\)",
+     "mbar_expect(bar, C::WB * C::KSUB - 128)"),
+    ("no fence.proxy.async", r"^            fence_async\(\);", ";"),
+    ("no barrier before the TMA store", r"^            wg_sync<NC>\(wg\);$", ";"),
+    ("no bulk wait before a panel is reused",
+     r"else \{ if \(tid == 0\) bulk_wait_read<E - 1>\(\); wg_sync<NC>\(wg\); \}", ";"),
+    ("no cluster_wait before split-K sends", r"^    cluster_wait\(\);  .*", ";"),
+    ("phase never flips", r"if \(\+\+s == ST\) \{ s = 0; ph \^= 1; \}$",
+     "if (++s == ST) { s = 0; }"),
+    ("no wait for the residual",
+     r"if \(RES\) mbar_wait\(c\.rfull \+ 8 \* slot, \(np / E\) & 1\);", "if (RES) ;"),
+]
+CONTRACTION = [
+    ("missing cp.async wait", "contraction.cuh", r"cp_wait<kAhead - 1>\(\);", ""),
+    ("cp.async wait one group short", "contraction.cuh", r"cp_wait<kAhead - 1>\(\);",
+     "cp_wait<kAhead>();"),
+    ("missing barrier before products", "contraction.cuh",
+     r"\} else\n        sync_block\(\);", "}"),
+    ("missing barrier before the stages are reused", "contraction.cuh",
+     r"sync_block\(\); // the stages", "// the stages"),
+    ("one stage too many in flight", "contraction.cuh",
+     r"Config::kWgmma \? Stages - 2 : Stages - 1;", "Stages;"),
+    ("missing fence.proxy.async", "contraction.cuh",
+     r"\{ fence_async_proxy\(\); \}", "{}"),
+    ("wgmma not waited for", "contraction.cuh", r"wait_products<1>\(\);",
+     "wait_products<2>();"),
+    ("m bound off by one", "contraction_store.cuh", r"m >= M \|\|", "m > M ||"),
+    ("k bound off by one", "contraction_load.cuh", r"k \+ e < K", "k + e <= K"),
+    ("row bound missing", "contraction_load.cuh", r"r < rows && row\(i\) < Rows",
+     "row(i) < Rows"),
+    ("wrong lane of a fragment", "contraction_store.cuh", r"row \+ l / 4 \+ 8 \* h",
+     "row + l / 8 + 8 * h"),
+    ("wrong stride of the staging", "contraction_store.cuh", r"\(r \* Pitch \+ c\)",
+     "(r * (Pitch - 8) + c)"),
+    ("missing warp barrier in the epilogue", "contraction_store.cuh",
+     r"stageRows<kPitch>\(sum, stage, 0, 0\);\n        sync_warp\(\);",
+     "stageRows<kPitch>(sum, stage, 0, 0);"),
+    ("missing cluster barrier", "contraction_store.cuh", r"cluster_sync\(\);", ""),
+    ("a block leaves while peers read it", "contraction_store.cuh",
+     r"cluster_arrive\(\); // peers", "// peers"),
+    ("last block not told apart", "contraction_store.cuh", r"before == S - 1\)",
+     "before == S - 2)"),
+    ("counter not left at zero", "contraction_store.cuh",
+     r"st\(counter, tile, int32_t\(0\)\);", ";"),
+    ("partial sums of another part", "contraction_store.cuh",
+     r"place\(tile, r, ", "place(tile, r - 1, "),
+    ("wrong swizzle", "warp_tile.cuh", r"row & 7\)", "row & 3)"),
+]
+
+
+def main():
+    headers, folder, programs, compiler = sys.argv[1:5]
+    only = sys.argv[5] if len(sys.argv) > 5 else ""
+    work = tempfile.mkdtemp()
+    flags = ("-std=c++20 -x c++ -DDLC_HOST -DDLC_FEW -O1 -fPIC -shared -w "
+             "-fno-strict-aliasing -ffp-contract=off -fno-exceptions -fno-rtti "
+             "-fvisibility=hidden").split()
+    if os.uname().machine == "x86_64":
+        flags.append("-march=x86-64-v3")
+    failures = total = 0
+
+    def run(program, source, change):
+        """True when the test fails. change: (file, pattern, text) or None."""
+        tree = os.path.join(work, "tree")
+        shutil.rmtree(tree, ignore_errors=True)
+        shutil.copytree(os.path.join(headers, "dlc"), os.path.join(tree, "dlc"))
+        shutil.copytree(folder, os.path.join(tree, "test"))
+        if change:
+            path = os.path.join(tree, change[0])
+            with open(path) as f:
+                text = f.read()
+            changed = re.sub(change[1], change[2], text, flags=re.M)
+            if changed == text:
+                print("  the pattern no longer applies")
+                return False
+            with open(path, "w") as f:
+                f.write(changed)
+        module = os.path.join(work, "kernels.so")
+        path = os.path.join(tree, "test", source)
+        subprocess.run([compiler, *flags, "-I" + tree,
+                        "-I" + os.path.join(tree, "test"), path, "-o", module],
+                       check=True)
+        env = dict(os.environ, DLC_TEST_KERNELS=module)
+        try:
+            done = subprocess.run(
+                [os.path.join(programs, program), "--gtest_brief=1"],
+                env=env, timeout=300, capture_output=True)
+            return done.returncode != 0
+        except subprocess.TimeoutExpired:
+            return True
+
+    groups = [
+        ("IgemmTest", "igemm/igemm.cu",
+         [(n, "test/igemm/igemm.cuh", p, t) for n, p, t in IGEMM]),
+        ("ContractionTest", "contraction.cu",
+         [(n, "dlc/" + f, p, t) for n, f, p, t in CONTRACTION]),
+    ]
+    for program, source, mutants in groups:
+        if only and only not in program:
+            continue
+        if run(program, source, None):
+            print(f"{program} fails without a change")
+            failures += 1
+        for name, *change in mutants:
+            total += 1
+            noticed = run(program, source, change)
+            failures += not noticed
+            print(f"{program}: {name}: {'noticed' if noticed else 'MISSED'}",
+                  flush=True)
+    shutil.rmtree(work)
+    print(f"{total - failures} of {total} noticed")
+    return failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
