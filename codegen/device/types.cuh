@@ -14,11 +14,12 @@
 //
 // Macros: DLC_DEVICE (every device function), DLC_SCALAR (functions of
 // dlc::scalar, which ir/ generates into "dlc/scalar.cuh"; it must come after
-// this header), DLC_UNROLL (before a loop).
+// this header), DLC_UNROLL and DLC_NO_UNROLL (before a loop).
 #pragma once
 #ifdef DLC_HOST
 #include "dlc/host/cuda.h"
 #define DLC_UNROLL
+#define DLC_NO_UNROLL
 #else
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
@@ -38,6 +39,7 @@ struct alignas(64) CUtensorMap {
 #define NAN __int_as_float(0x7fffffff)
 #endif
 #define DLC_UNROLL _Pragma("unroll")
+#define DLC_NO_UNROLL _Pragma("unroll 1")
 #endif
 #define DLC_DEVICE __device__ __forceinline__
 #ifndef DLC_SCALAR

@@ -134,7 +134,8 @@ struct WarpTile {
   static DLC_DEVICE void plain(Acc (&acc)[MT][NT][4], uint32_t a, int row0,
                                uint32_t b, int column0) {
     const int l = lane_id(), r = l / 4, c = l % 4 * 2;
-    DLC_UNROLL
+    // A loop: unrolled, the loads of all its turns would live at once.
+    DLC_NO_UNROLL
     for (int ck = 0; ck < KBytes / 16; ck++) {
       Vec<In, kPer> va[MT * 2];
       DLC_UNROLL
