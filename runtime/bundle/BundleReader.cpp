@@ -122,7 +122,7 @@ std::span<const uint8_t> BundleReader::bytes(const Section &section) const {
   return File.span().subspan(section.offset, section.bytes);
 }
 
-// ---- manifest ---------------------------------------------------------------
+// ---- FlatBuffers ------------------------------------------------------------
 
 /// Limits for FlatBuffers' verifier; plans nest tables four deep.
 static flatbuffers::Verifier verifierOf(std::span<const uint8_t> bytes) {
@@ -131,6 +131,42 @@ static flatbuffers::Verifier verifierOf(std::span<const uint8_t> bytes) {
                                kMaxTables);
 }
 
+/// The verifier looks at the alignment of a vector's length, not at that of
+/// its elements, which matters where they have 8 bytes.
+template <class T> static bool isAligned(const flatbuffers::Vector<T> *vector) {
+  return !vector || reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0;
+}
+
+template <class T, class Function>
+static bool allOf(const flatbuffers::Vector<flatbuffers::Offset<T>> *tables,
+                  Function function) {
+  for (size_t i = 0; tables && i < tables->size(); i++)
+    if (!function(*tables->Get(flatbuffers::uoffset_t(i))))
+      return false;
+  return true;
+}
+
+static bool isAligned(const bundle::Manifest &manifest) {
+  return isAligned(manifest.pool()) &&
+         allOf(manifest.variants(), [](const Variant &variant) {
+           return allOf(variant.shapes(), [](const ShapeRange &range) {
+             return isAligned(range.lower()) && isAligned(range.upper());
+           });
+         });
+}
+
+static bool isAligned(const plan::Plan &plan) {
+  return isAligned(plan.expressions()) &&
+         allOf(plan.weights(), [](const plan::Weight &weight) {
+           return isAligned(weight.dims()) &&
+                  allOf(weight.recipe(), [](const plan::RecipeStep &step) {
+                    return isAligned(step.dims());
+                  });
+         });
+}
+
+// ---- manifest ---------------------------------------------------------------
+
 Status BundleReader::readManifest() {
   if (Sections.empty() || Sections[0].kind != SectionKind::Manifest)
     return bad("corrupted: the first section is not the manifest");
@@ -138,7 +174,8 @@ Status BundleReader::readManifest() {
     if (Sections[i].kind == SectionKind::Manifest)
       return bad("corrupted: more than one manifest");
   flatbuffers::Verifier verifier = verifierOf(bytes(Sections[0]));
-  if (!VerifyManifestBuffer(verifier))
+  if (!VerifyManifestBuffer(verifier) ||
+      !isAligned(*GetManifest(bytes(Sections[0]).data())))
     return bad("corrupted: the manifest is malformed");
   GetManifest(bytes(Sections[0]).data())->UnPackTo(&Manifest);
   if (Manifest.variants.empty())
@@ -250,7 +287,8 @@ Status BundleReader::readVariant(size_t index) {
 
   std::span<const uint8_t> planBytes = bytes(Sections[variant.plan]);
   flatbuffers::Verifier verifier = verifierOf(planBytes);
-  if (!plan::VerifyPlanBuffer(verifier))
+  if (!plan::VerifyPlanBuffer(verifier) ||
+      !isAligned(*plan::GetPlan(planBytes.data())))
     return bad("corrupted: the plan is malformed");
   auto plan = std::make_unique<plan::PlanT>();
   plan::GetPlan(planBytes.data())->UnPackTo(plan.get());

@@ -151,9 +151,10 @@ Status HostDevice::openEngine() {
   constexpr const char *kName = "libdlc_host.so";
   std::string folder = runtimeFolder(), error;
   SharedLibrary library;
-  if (!library.open(folder + kName, error) &&
-      !library.open(folder + "../lib/" + kName, error) &&
-      !library.open(kName, error))
+  bool isBeside =
+      !folder.empty() && (library.open(folder + kName, error) ||
+                          library.open(folder + "../lib/" + kName, error));
+  if (!isBeside && !library.open(kName, error))
     return Status(DLC_NO_DEVICE,
                   say("no host device: ", kName, " is neither in \"", folder,
                       "\" nor in \"", folder,

@@ -2,6 +2,9 @@
 // A shared library that is opened at run time.
 #include "runtime/device/SharedLibrary.h"
 
+#include <climits>
+#include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 
 using namespace dlc;
@@ -29,7 +32,12 @@ std::string dlc::runtimeFolder() {
   if (!dladdr(reinterpret_cast<void *>(&runtimeFolder), &info) ||
       !info.dli_fname)
     return "";
-  std::string path = info.dli_fname;
-  size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  // Of a program that was found on PATH the loader knows no more than its name.
+  const char *name =
+      strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe";
+  char resolved[PATH_MAX];
+  if (!realpath(name, resolved))
+    return "";
+  std::string path = resolved;
+  return path.substr(0, path.rfind('/') + 1);
 }

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels on the host device through the whole runtime: parameters, bounds,
+// several sessions in several threads.
+#include "PlanMaker.h"
+
+#include "dlc/runtime.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <random>
+#include <thread>
+
+using namespace dlc::test;
+
+static std::vector<float> randomFloats(size_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(count);
+  for (float &value : values)
+    value = normal(random);
+  return values;
+}
+
+static const std::vector<float> kWeights = {1.5f, -2, 0.25f, 3};
+
+/// y[N] = x[N] * w[i % 4] by the kernel `name`; the cell holds `count`, if
+/// that is given, else all there is.
+static BundleFile scaleBundle(const char *name, int64_t count = -1) {
+  PlanMaker m;
+  auto k = [&](int64_t value) { return m.pool.constant(value); };
+  uint32_t n = m.symbol("N", Home::HostArgument, 0, 1000000, 0, 0);
+  uint32_t N = m.pool.symbol(n), bytes = m.pool.mul(N, k(4));
+  uint32_t x = m.buffer(Space::Input, bytes),
+           y = m.buffer(Space::Output, bytes);
+  uint32_t w = m.weight("w", k(16));
+  uint32_t cell = m.buffer(Space::Cell, k(8));
+  m.port(m.plan->inputs, "x", ElementType::F32, {N}, x);
+  m.port(m.plan->outputs, "y", ElementType::F32, {N}, y);
+  FillT fill;
+  fill.buffer = cell;
+  fill.bytes = k(count < 0 ? 4 : 1);
+  fill.value = count < 0 ? 0x7fffffff : uint32_t(count);
+  fill.width = count < 0 ? 4 : 1;
+  FillT clear;
+  clear.buffer = cell;
+  clear.bytes = k(8);
+  m.step(std::move(clear));
+  m.step(std::move(fill));
+  auto kernel = std::make_unique<KernelT>();
+  kernel->name = name;
+  kernel->threads = 64;
+  kernel->parameter_bytes = 40;
+  kernel->buffers = 3;
+  kernel->cells = kernel->symbols = 1;
+  m.plan->kernels.push_back(std::move(kernel));
+  LaunchT launch;
+  launch.grid_x = m.pool.binary(ExpressionOp::CeilDiv, N, k(64));
+  launch.grid_y = launch.grid_z = k(1);
+  launch.patches = {{0, PatchKind::Pointer, x, kNone},
+                    {8, PatchKind::Pointer, w, kNone},
+                    {16, PatchKind::Pointer, y, kNone},
+                    {24, PatchKind::Cell, cell, kNone},
+                    {32, PatchKind::Symbol, kNone, N}};
+  m.step(std::move(launch)).nodes = {"scale_1"};
+
+  dlc::bundle::VariantContent variant = hostVariant(m);
+  variant.weights = {{reinterpret_cast<const uint8_t *>(kWeights.data()), 16}};
+  std::ifstream object(DLC_TEST_KERNELS, std::ios::binary);
+#if defined(__x86_64__)
+  const char *machine = "x86_64";
+#else
+  const char *machine = "aarch64";
+#endif
+  variant.binaries = {
+      {dlc::bundle::BinaryKind::HostObject, machine,
+       std::string(std::istreambuf_iterator<char>(object), {})}};
+  dlc::bundle::BundleBuilder builder;
+  builder.addVariant(std::move(variant));
+  return BundleFile(builder);
+}
+
+static dlc_session_options hostOptions(uint64_t seed = 0) {
+  dlc_session_options options = dlc::sessionOptions();
+  options.device = DLC_DEVICE_HOST;
+  options.threads = 2;
+  options.adversarial_seed = seed;
+  return options;
+}
+
+static std::vector<float> scaled(const std::vector<float> &x) {
+  std::vector<float> y(x.size());
+  for (size_t i = 0; i < x.size(); i++)
+    y[i] = x[i] * kWeights[i % 4];
+  return y;
+}
+
+TEST(HostKernel, RunsInEveryModeAndShape) {
+  BundleFile file = scaleBundle("dlc_scale_f32_00000001");
+  dlc::Bundle bundle(file.span().data(), file.size);
+  for (uint64_t seed : {0, 1, 2}) {
+    dlc::Session session(bundle, hostOptions(seed));
+    EXPECT_EQ(session.deviceName(), "host");
+    for (size_t n : {1, 63, 64, 1000, 0, 5}) {
+      std::vector<float> x = randomFloats(n, uint32_t(n + seed));
+      session.bindInput("x", dlc::tensor(x.data(), {int64_t(n)}));
+      session.run();
+      EXPECT_EQ(session.output<float>("y"), scaled(x)) << n << " " << seed;
+    }
+  }
+}
+
+TEST(HostKernel, ReadsDeviceCells) {
+  BundleFile file = scaleBundle("dlc_scale_f32_00000001", 3);
+  dlc::Bundle bundle(file.span().data(), file.size);
+  dlc::Session session(bundle, hostOptions(1));
+  std::vector<float> x = randomFloats(10, 1), y = scaled(x);
+  session.bindInput("x", dlc::tensor(x.data(), {10}));
+  session.run();
+  std::vector<float> got = session.output<float>("y");
+  for (size_t i = 0; i < 10; i++)
+    // Poisoned before the run, and only three are written.
+    EXPECT_EQ(i < 3 ? got[i] == y[i] : std::isnan(got[i]), true) << i;
+}
+
+TEST(HostKernel, WritingOutsideABufferIsFound) {
+  BundleFile file = scaleBundle("dlc_overrun_f32_00000002");
+  dlc::Bundle bundle(file.span().data(), file.size);
+  dlc::Session session(bundle, hostOptions(1));
+  std::vector<float> x = randomFloats(100, 1);
+  session.bindInput("x", dlc::tensor(x.data(), {100}));
+  try {
+    session.run();
+    FAIL() << "not found";
+  } catch (const dlc::Error &error) {
+    EXPECT_EQ(error.status(), DLC_KERNEL_ERROR);
+    EXPECT_NE(std::string(error.what())
+                  .find("launch of \"dlc_overrun_f32_00000002\" for node "
+                        "scale_1: kernel \"dlc_overrun_f32_00000002\": "),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(HostKernel, AMissingEntryPointIsSaid) {
+  BundleFile file = scaleBundle("dlc_nothing_f32_00000003");
+  dlc::Bundle bundle(file.span().data(), file.size);
+  try {
+    dlc::Session session(bundle, hostOptions());
+    FAIL() << "not found";
+  } catch (const dlc::Error &error) {
+    EXPECT_STREQ(error.what(), "kernel \"dlc_nothing_f32_00000003\" is not in "
+                               "its binary");
+  }
+}
+
+TEST(HostKernel, SessionsShareABundleFromManyThreads) {
+  BundleFile file = scaleBundle("dlc_scale_f32_00000001");
+  dlc::Bundle bundle(file.span().data(), file.size);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (uint32_t t = 0; t < 4; t++)
+    threads.emplace_back([&, t] {
+      try {
+        for (uint32_t round = 0; round < 5; round++) {
+          dlc::Session session(bundle, hostOptions(round % 2));
+          for (uint32_t run = 0; run < 5; run++) {
+            std::vector<float> x =
+                randomFloats(10 + t * 100 + run, t * 100 + round * 10 + run);
+            session.bindInput("x", dlc::tensor(x.data(), {int64_t(x.size())}));
+            session.run();
+            wrong += session.output<float>("y") != scaled(x);
+          }
+        }
+      } catch (const dlc::Error &error) {
+        ADD_FAILURE() << error.what();
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+}
