@@ -11,6 +11,7 @@
 #include "compiler/onnx/OnnxImporter.h"
 #include "ir/Text.h"
 #include "passes/Pipelines.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
@@ -168,8 +169,8 @@ llvm::Error emit(llvm::StringRef modelPath, Emit what, const CompileOptions &opt
       loadModel(modelPath, options.specialisations.front(), diagnostics);
   if (!module)
     return module.takeError();
-  TextOptions text;
-  text.elideLargeConstants = true;
+  PrintOptions text;
+  text.elideAbove = 16;
   if (what == Emit::Imported) {
     print(**module, os, text);
     return llvm::Error::success();
@@ -225,8 +226,8 @@ llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath, llvm::StringRe
     summary.importSeconds += watch.lap();
     if (builder.model.empty()) {
       builder.modelName = (*module)->name;
-      TextOptions text;
-      text.elideLargeConstants = true;
+      PrintOptions text;
+      text.elideAbove = 16;
       llvm::raw_string_ostream os(builder.model);
       print(**module, os, text);
     }

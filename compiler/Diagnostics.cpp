@@ -9,6 +9,10 @@ std::string Diagnostic::str() const {
   return place.empty() ? message : place + ": " + message;
 }
 
+void Diagnostics::note(Location location, const llvm::Twine &message) {
+  remarks.push_back({std::move(location), message.str()});
+}
+
 void Diagnostics::error(Location location, const llvm::Twine &message) {
   faults.push_back({std::move(location), message.str()});
 }

@@ -25,13 +25,16 @@ class Diagnostics {
 public:
   void error(Location location, const llvm::Twine &message);
   void error(const llvm::Twine &message) { error(Location(), message); }
+  /// What is worth knowing but stops nothing: answers to --explain.
+  void note(Location location, const llvm::Twine &message);
+  llvm::ArrayRef<Diagnostic> notes() const { return remarks; }
   bool hasErrors() const { return !faults.empty(); }
   llvm::ArrayRef<Diagnostic> errors() const { return faults; }
   /// One line per fault, each preceded by `prefix`.
   void print(llvm::raw_ostream &os, llvm::StringRef prefix = "error: ") const;
 
 private:
-  std::vector<Diagnostic> faults;
+  std::vector<Diagnostic> faults, remarks;
 };
 
 } // namespace dlc
