@@ -292,6 +292,13 @@ private:
   static DLC_DEVICE auto flat(Acc (&d)[NT][4]) -> Acc (&)[NT * 4] {
     return reinterpret_cast<Acc(&)[NT * 4]>(d);
   }
+#else
+  // Named by discarded statements.
+  static DLC_DEVICE void fence_before_products() {}
+  static DLC_DEVICE void issue_products(Acc (&)[MT][NT][4], uint32_t,
+                                        uint32_t) {}
+  template <int N> static DLC_DEVICE void wait_products() {}
+  static DLC_DEVICE void hold(Acc (&)[MT][NT][4]) {}
 #endif
 };
 } // namespace dlc::dev
