@@ -19,7 +19,7 @@ Dim IndexPrinter::declare(llvm::StringRef symbol, const Dim &extent,
   s.lower = 0;
   if (std::optional<int64_t> upper = upperBound(extent, ranges))
     s.upper = *upper - 1;
-  extents[symbol.str()] = extent;
+  s.bound = extent - 1;
   return d;
 }
 
@@ -29,7 +29,6 @@ Dim IndexPrinter::declareAny(llvm::StringRef symbol,
   s.name = symbol.str();
   s.lower = INT64_MIN;
   ranges[symbol.str()] = s;
-  extents.erase(symbol.str());
   texts[symbol.str()] = std::move(text);
   return Dim::symbol(symbol);
 }
@@ -184,32 +183,14 @@ int64_t IndexPrinter::knownDivisor(const Dim &d) const {
 }
 
 bool IndexPrinter::isNonNegative(const Dim &d) const {
-  for (const Dim &t : termsOf(d)) {
-    std::optional<int64_t> lower = lowerBound(t, ranges);
-    if (!lower || *lower < 0) {
-      std::optional<int64_t> whole = lowerBound(d, ranges);
-      return whole && *whole >= 0;
-    }
-  }
-  return true;
+  return dlc::isNonNegative(d, ranges);
 }
 
 bool IndexPrinter::isBelow(const Dim &d, const Dim &bound) const {
   if (std::optional<int64_t> upper = upperBound(d, ranges))
     if (bound.isConstant() && *upper < bound.constant())
       return true;
-  // Its largest value, where it grows with every coordinate.
-  for (const Dim &t : termsOf(d))
-    if (!t.isConstant() && !isNonNegative(t))
-      return false;
-  Dim largest = d.substitute([&](llvm::StringRef s) -> std::optional<Dim> {
-    auto it = extents.find(s);
-    if (it == extents.end())
-      return std::nullopt;
-    return it->second - 1;
-  });
-  std::optional<int64_t> room = lowerBound(bound - 1 - largest, ranges);
-  return room && *room >= 0;
+  return dlc::isNonNegative(bound - 1 - d, ranges);
 }
 
 Dim IndexPrinter::simplify(const Dim &d) const {

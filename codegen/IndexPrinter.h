@@ -48,7 +48,6 @@ private:
   std::string print(const Dim &d, int precedence);
   SymbolTable ranges;
   std::map<std::string, std::function<std::string()>, std::less<>> texts;
-  std::map<std::string, Dim, std::less<>> extents;
   std::function<std::string(llvm::StringRef)> parameter;
 };
 
