@@ -10,8 +10,8 @@ static std::vector<Dim> asDims(llvm::ArrayRef<int64_t> values) {
   return {values.begin(), values.end()};
 }
 
-/// Exporters write these for "up to the end".
-static constexpr int64_t kEndless = INT32_MAX;
+/// Exporters write this or more for "up to the end"; no dimension is that long.
+static constexpr int64_t kEndless = 1000000000;
 
 /// Sees to it that `d` is not negative: proves it, or narrows the range of its
 /// one symbol, which the runtime then checks.
