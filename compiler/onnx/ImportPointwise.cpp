@@ -80,9 +80,6 @@ void importPow(NodeReader &n, NodeBuilder &b) {
 void importMod(NodeReader &n, NodeBuilder &b) {
   bool fmod = n.flag("fmod", false);
   Value *x = n.input(0), *y = n.input(1);
-  if (!fmod && isFloat(x->type().element))
-    return n.error("fmod is 0 on " + x->type().str() +
-                   ", expected integers or fmod 1");
   n.result(fmod ? b.emit<RemOp>(x, y) : b.emit<ModOp>(x, y));
 }
 
@@ -91,7 +88,14 @@ void importBitShift(NodeReader &n, NodeBuilder &b) {
     n.error("attribute \"direction\" is missing");
   bool left = n.choice("direction", true, {{"LEFT", true}, {"RIGHT", false}});
   Value *x = n.input(0), *y = n.input(1);
-  n.result(left ? b.emit<ShiftLeftOp>(x, y) : b.emit<ShiftRightOp>(x, y));
+  if (left || !isSigned(x->type().element))
+    return n.result(left ? b.emit<ShiftLeftOp>(x, y)
+                         : b.emit<ShiftRightOp>(x, y));
+  // Signed numbers shift their sign in: ~(~x >> y) where x is negative.
+  Value *negative = b.emit<LessOp>(x, b.like(x, 0));
+  Value *flipped = b.select(negative, b.emit<NotOp>(x), x);
+  Value *shifted = b.emit<ShiftRightOp>(flipped, y);
+  n.result(b.select(negative, b.emit<NotOp>(shifted), shifted));
 }
 
 void importAnd(NodeReader &n, NodeBuilder &b) {

@@ -4,6 +4,7 @@
 #include "compiler/onnx/GraphImporter.h"
 #include "compiler/onnx/GraphInputs.h"
 #include "compiler/onnx/Operators.h"
+#include "ir/Rewriter.h"
 #include "llvm/Support/Path.h"
 
 using namespace dlc;
@@ -32,6 +33,14 @@ static void readOpsets(const onnx::ModelProto &model, ImportContext &context) {
         &function;
     context.opsets.try_emplace(domain, 1);
   }
+}
+
+/// Drops what folding at import has left without a use, in regions too.
+static void eraseUnused(Graph &graph) {
+  Rewriter(graph).eraseDeadOps();
+  for (Op &op : graph.ops())
+    for (unsigned i = 0; i < op.numRegions(); ++i)
+      eraseUnused(op.region(i));
 }
 
 static llvm::Error asError(const Diagnostics &diagnostics,
@@ -85,6 +94,7 @@ dlc::importOnnx(llvm::StringRef path, const ImportOptions &options,
   }
   if (diagnostics.hasErrors())
     return asError(diagnostics, path);
+  eraseUnused(graph);
   if (llvm::Error e = verify(*module)) {
     diagnostics.error("the imported module does not verify: " +
                       llvm::toString(std::move(e)));
