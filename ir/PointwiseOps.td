@@ -63,7 +63,7 @@ def OrOp : BinaryOp<"or", [Commutative]> { let operands = (ins BitsTensor:$lhs, 
 def XorOp : BinaryOp<"xor", [Commutative]> { let operands = (ins BitsTensor:$lhs, BitsTensor:$rhs); let summary = "bitwise (logical on bool) exclusive or"; let scalar = "bit_xor"; }
 def NotOp : PointwiseOp<"not"> { let operands = (ins BitsTensor:$input); let summary = "bitwise (logical on bool) complement"; let scalar = "bit_not"; }
 def ShiftLeftOp : BinaryOp<"shift_left"> { let operands = (ins IntTensor:$lhs, IntTensor:$rhs); let summary = "x0 << x1; 0 when x1 is not below the width"; let scalar = "shift_left"; }
-def ShiftRightOp : BinaryOp<"shift_right"> { let operands = (ins IntTensor:$lhs, IntTensor:$rhs); let summary = "logical x0 >> x1; 0 when x1 is not below the width"; let scalar = "shift_right"; }
+def ShiftRightOp : BinaryOp<"shift_right"> { let operands = (ins IntTensor:$lhs, IntTensor:$rhs); let summary = "x0 >> x1 with the sign from above; when x1 is not below the width, only that"; let scalar = "shift_right"; }
 
 //===--- Element types -------------------------------------------------------------===//
 def CastOp : Op<"cast", [Pointwise, Pure]> {

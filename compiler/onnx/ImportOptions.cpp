@@ -12,7 +12,8 @@ static llvm::Error fault(const llvm::Twine &message) {
 
 llvm::Error ImportOptions::addBinding(llvm::StringRef text) {
   auto [name, value] = text.rsplit('=');
-  if (name.empty() || value.empty() || name.size() == text.size())
+  // No value at all is an empty tensor.
+  if (name.empty() || !text.contains('='))
     return fault("--bind " + text + ": expected NAME=VALUE");
   if (!bindings.emplace(name.str(), value.str()).second)
     return fault("--bind: input \"" + name + "\" is bound twice");

@@ -292,11 +292,14 @@ template <class T> DLC_SCALAR T shift_left(T x, T y) {
     return T(0);
   return T(Unsigned<T>(x) << Unsigned<T>(y));
 }
+/// Copies of the sign come in from above; a shift by the width of T or more, or
+/// by a negative count, leaves nothing else.
 template <class T> DLC_SCALAR T shift_right(T x, T y) {
   if (is_negative(y) || Unsigned<T>(y) >= Unsigned<T>(kBits<T>))
-    return T(0);
-  // Zero-extended from T's width, so that the shift is logical.
+    return is_negative(x) ? T(~Unsigned<T>(0)) : T(0);
   Unsigned<T> mask = ~Unsigned<T>(0) >> (sizeof(Unsigned<T>) * 8 - kBits<T>);
+  if (is_negative(x))
+    return T(~((~Unsigned<T>(x) & mask) >> Unsigned<T>(y)));
   return T((Unsigned<T>(x) & mask) >> Unsigned<T>(y));
 }
 
