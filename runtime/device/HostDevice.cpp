@@ -174,12 +174,12 @@ Status HostDevice::openEngine() {
 
 Status HostDevice::allocate(uint64_t bytes, std::string_view what,
                             void *&memory) {
-  memory = bytes > uint64_t(INT64_MAX) - 512
-               ? nullptr
-               : aligned_alloc(256, (bytes + 256) & ~uint64_t(255));
-  if (!memory)
-    return Status(DLC_OUT_OF_MEMORY, say("out of memory: cannot allocate ",
-                                         bytes, " bytes for ", what));
+  // Not a byte more than was asked for, so that memory checkers see overruns.
+  if (bytes > uint64_t(INT64_MAX) ||
+      posix_memalign(&memory, 256, bytes ? bytes : 1) != 0)
+    return Status(DLC_OUT_OF_MEMORY,
+                  say("out of memory: cannot allocate ", bytes, " bytes for ",
+                      what));
   return Status();
 }
 
