@@ -232,7 +232,13 @@ std::string BodyPrinter::view(const Op &op, const Coordinates &at) {
     bool own = false;
     std::string condition = rangesText(access.valid, own);
     perLane |= own || isPerLane(inner);
-    std::string x = guarded(op.operand(access.operand), inner, access.valid);
+    // The last input of a concat has what the others leave.
+    llvm::SmallVector<IndexRange, 2> valid = access.valid;
+    const Value *operand = op.operand(access.operand);
+    if (auto concat = llvm::dyn_cast<ConcatOp>(&op); concat && valid.empty())
+      valid.push_back(
+          {inner.index[concat.axis()], 0, operand->type().dim(concat.axis())});
+    std::string x = guarded(operand, inner, valid);
     if (condition.empty()) {
       conditions += x;
       total = true;

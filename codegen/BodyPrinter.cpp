@@ -144,6 +144,11 @@ std::string BodyPrinter::rangesText(llvm::ArrayRef<IndexRange> ranges,
   for (const IndexRange &r : ranges) {
     Dim value = index.simplify(r.value), low = index.simplify(r.lower),
         high = index.simplify(r.upper);
+    // Bounds at multiples of V hold for all lanes or for none.
+    if (vector > 1 && index.isMultiple(low, vector) &&
+        index.isMultiple(high, vector))
+      if (std::optional<Dim> first = contiguous(value, vector))
+        value = *first;
     bool above = index.isNonNegative(value - low);
     bool below = index.isBelow(value, high);
     if (!above)
