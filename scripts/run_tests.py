@@ -39,6 +39,8 @@ RUNNERS = (
     Runner("refusals", TEST / "refusals" / "run.py"),
     Runner("conformance", TEST / "conformance" / "run.py", gpu=True),
     Runner("models", TEST / "models" / "run.py", gpu=True),
+    Runner("models, reference", TEST / "models" / "run.py", quick=False,
+           arguments=("--target", "reference")),
     Runner("same bytes", TEST / "models" / "same_bytes.py"),
     # Other work on the machine must not fail a test of times.
     Runner("figures", TEST / "models" / "figures.py", quick=False,
@@ -133,7 +135,7 @@ def main():
                 total[kind] += counts[kind]
     for name, counts, seconds in rows:
         # Not in the words of the closing line, which is to be the only one.
-        print(f"  {name:12} {counts['passed']:5} ok {counts['failed']:5} bad "
+        print(f"  {name:18} {counts['passed']:5} ok {counts['failed']:5} bad "
               f"{counts['skipped']:5} left out {seconds:7.1f} s")
     print(", ".join(f"{total[kind]} {kind}" for kind in KINDS), flush=True)
     sys.exit(1 if total["failed"] or not total["passed"] else 0)

@@ -111,7 +111,7 @@ def arguments(description):
     parser.add_argument("-j", "--jobs", default=os.cpu_count(), type=int)
     parser.add_argument("--quick", action="store_true",
                         help="leave out what takes minutes")
-    parser.add_argument("--target", default="host", choices=("host", "gpu"))
+    parser.add_argument("--target", default="host", choices=("host", "gpu", "reference"))
     parser.add_argument("--counts", type=Path, metavar="FILE",
                         help="write the counts as JSON")
     return parser

@@ -3,7 +3,10 @@
 """Compiles the models of table.py, runs the bundles and compares them with
 onnxruntime: fp32 and fp16, batch 1 and 3, symbolic shapes.
 
-usage: run.py [--quick] [--target host|gpu] [--precision P] [MODEL[:CASE] ...]
+usage: run.py [--quick] [--target host|gpu|reference] [--precision P]
+              [MODEL[:CASE] ...]
+
+The target reference runs no bundle: it asks the reference evaluator.
 """
 
 import shutil
@@ -33,20 +36,22 @@ class Bench:
         self.target = ["--target=host"] if options.target == "host" else []
         self.device = "host" if options.target == "host" else "cuda"
 
+        self.evaluates = options.target == "reference"
+        if self.evaluates:
+            self.target, self.device = [], ""
+
     def compile(self, model, shapes, precision):
         """(bundle, what dlc said); shapes: one dictionary of texts each."""
         self.folder.mkdir(exist_ok=True)
         bundle = self.folder / f"{model.name}-{precision}.bundle"
         arguments = [f"--shape={name}={text}" for one in shapes
                      for name, text in one.items()]
-        arguments += [f"--bind={name}={value}"
-                      for name, value in model.binds.items()]
         return bundle, self.tools.call(
             "dlc", model.file, *self.target, f"--precision={precision}", "-q",
-            f"-j={self.jobs}", *arguments, "-o", bundle)
+            f"-j={self.jobs}", *arguments, *binds(model), "-o", bundle)
 
-    def run(self, bundle, inputs):
-        """({name: array} or None, what dlc-run said)."""
+    def run(self, model, bundle, inputs):
+        """(folder of the outputs, what the tool said)."""
         place = self.folder / "out"
         shutil.rmtree(place, ignore_errors=True)
         (place / "in").mkdir(parents=True)
@@ -55,9 +60,19 @@ class Bench:
             file = place / "in" / f"{references.file_name(name)}.npy"
             np.save(file, value)
             arguments.append(f"--input={name}={file}")
-        said = self.tools.call("dlc-run", bundle, f"--device={self.device}",
-                               *arguments, "--save", place)
-        return place, said
+        if self.evaluates:
+            arguments += [f"--shape={name}={shape_text(value)}"
+                          for name, value in inputs.items()]
+            return place, self.tools.call("dlc-eval", model.file,
+                                          *binds(model), *arguments,
+                                          "--save", place)
+        return place, self.tools.call("dlc-run", bundle,
+                                      f"--device={self.device}", *arguments,
+                                      "--save", place)
+
+
+def binds(model):
+    return [f"--bind={name}={value}" for name, value in model.binds.items()]
 
 
 def ill_conditioned(model, inputs, expected, bound):
@@ -74,7 +89,7 @@ def ill_conditioned(model, inputs, expected, bound):
 
 def judge(bench, model, bundle, precision, inputs, expected):
     """(kind of count, sentence) for one run of a bundle."""
-    place, said = bench.run(bundle, inputs)
+    place, said = bench.run(model, bundle, inputs)
     if said.how != "done":
         return "failed", said.sentence
     bound = table.TOLERANCE[precision]
@@ -99,6 +114,9 @@ def shape_text(value):
 
 def run_jobs(bench, title, model, precision, shapes, cases):
     """Compiles once and runs each of (name, inputs, expected)."""
+    if bench.evaluates:
+        print(f"{title} {precision}: on the reference evaluator", flush=True)
+        return run_cases(bench, model, None, precision, cases)
     start = time.time()
     bundle, said = bench.compile(model, shapes, precision)
     if said.how != "done":
@@ -108,13 +126,18 @@ def run_jobs(bench, title, model, precision, shapes, cases):
     size = bundle.stat().st_size / 2**20
     print(f"{title} {precision}: compiled in {time.time() - start:.1f} s, "
           f"{size:.1f} MB", flush=True)
+    counts = run_cases(bench, model, bundle, precision, cases)
+    bundle.unlink()
+    return counts
+
+
+def run_cases(bench, model, bundle, precision, cases):
     counts = Counter()
     for name, inputs, expected in cases:
         kind, sentence = judge(bench, model, bundle, precision, inputs,
                                expected)
         counts[kind] += 1
         print(f"  {name}: {kind}: {sentence}", flush=True)
-    bundle.unlink()
     return counts
 
 
@@ -153,11 +176,12 @@ def main():
                         help="only these; 'symbolic' for the symbolic ones")
     options = parser.parse_args()
     bench = Bench(options)
-    for tool in ("dlc", "dlc-run"):
+    for tool in ("dlc-eval",) if bench.evaluates else ("dlc", "dlc-run"):
         if not bench.tools.has(tool):
             sys.exit(f"models: error: no {tool} in {bench.tools.folder}: "
                      "build first (scripts/test.sh)")
-    precisions = options.precision or ["fp32", "fp16"]
+    precisions = options.precision or (
+        ["fp32"] if bench.evaluates else ["fp32", "fp16"])
     counts = Counter()
     for text in options.models or [*table.MODELS, "symbolic"]:
         name, _, only = text.partition(":")
