@@ -286,21 +286,19 @@ template <class T> DLC_SCALAR T bit_not(T x) {
   else
     return T(~Unsigned<T>(x));
 }
-/// A shift by the width of T or more, or by a negative count, gives 0.
-template <class T> DLC_SCALAR T shift_left(T x, T y) {
-  if (is_negative(y) || Unsigned<T>(y) >= Unsigned<T>(kBits<T>))
-    return T(0);
-  return T(Unsigned<T>(x) << Unsigned<T>(y));
+/// A shift by the width of T or more, or by a negative count, moves every bit
+/// of x out.
+template <class T> DLC_SCALAR bool shifts_all(T count) {
+  return is_negative(count) || Unsigned<T>(count) >= Unsigned<T>(kBits<T>);
 }
-/// Copies of the sign come in from above; a shift by the width of T or more, or
-/// by a negative count, leaves nothing else.
+template <class T> DLC_SCALAR T shift_left(T x, T y) {
+  return shifts_all(y) ? T(0) : T(Unsigned<T>(x) << Unsigned<T>(y));
+}
+/// Copies of the sign come in from above.
 template <class T> DLC_SCALAR T shift_right(T x, T y) {
-  if (is_negative(y) || Unsigned<T>(y) >= Unsigned<T>(kBits<T>))
-    return is_negative(x) ? T(~Unsigned<T>(0)) : T(0);
-  Unsigned<T> mask = ~Unsigned<T>(0) >> (sizeof(Unsigned<T>) * 8 - kBits<T>);
-  if (is_negative(x))
-    return T(~((~Unsigned<T>(x) & mask) >> Unsigned<T>(y)));
-  return T((Unsigned<T>(x) & mask) >> Unsigned<T>(y));
+  if (shifts_all(y))
+    return is_negative(x) ? T(-1) : T(0);
+  return T(x >> y);
 }
 
 } // namespace dlc::scalar

@@ -20,6 +20,7 @@ class Case:
     tolerance: float  # relative and absolute; 0: equal, NaN to NaN
     refusal: str = ""  # instead of outputs: words of the sentence
     wide: bool = False  # intermediates overflow unless they stay wide
+    typed: bool = False  # the values are those of the model's own types
     options: list = field(default_factory=list)  # for the compiler
 
 
@@ -29,9 +30,10 @@ class Fault:
         self.cases = []
 
     def add(self, label, made, inputs, outputs, tolerance=0.0, refusal="",
-            wide=False, options=()):
+            wide=False, typed=False, options=()):
         self.cases.append(Case(f"{self.key}.{label}", made, inputs, outputs,
-                               tolerance, refusal, wide, list(options)))
+                               tolerance, refusal, wide, typed,
+                               list(options)))
 
 
 def fault(number):

@@ -155,4 +155,4 @@ def differences_that_do_not_cancel(add):
     for label, (nodes, y) in chains.items():
         made = model(nodes, {"x": x}, constants={"one": one,
                                                  "three": np.float32(3)})
-        add.add(label, made, {"x": x}, {"y": y})
+        add.add(label, made, {"x": x}, {"y": y}, typed=True)
