@@ -163,7 +163,8 @@ double price(const ContractionProblem &p, const Target &t,
 /// Few threads, so few fibers; tiles small enough for a first-level cache.
 ContractionTiling hostTiling(const ContractionProblem &p) {
   ContractionTiling c;
-  c.tensorCores = hasTensorCores(p.math, Target{Target::Kind::Host});
+  c.tensorCores =
+      p.math != Math::F32 && p.math != Math::F64 && p.math != Math::Integer;
   c.warpsM = c.warpsN = 1;
   c.stages = 2;
   c.bk = 128 / p.elementBytes;

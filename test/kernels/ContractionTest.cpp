@@ -7,7 +7,7 @@
 namespace {
 using namespace test;
 const Module &kernels() {
-  static const Module module = test::kernels(DLC_CONTRACTION_KERNELS);
+  static const Module module(DLC_CONTRACTION_KERNELS, "contraction");
   return module;
 }
 int up(int x, int to) { return (x + to - 1) / to * to; }
@@ -16,16 +16,16 @@ struct Tiling {
   bool cluster, workspace, tensorCores;
   template <class In, class Acc> uint32_t smem(int warpsN) const {
     const int stage = (BM + BN) * BK * int(sizeof(In));
-    const int store = cluster ? BM * (BN + 8) * int(sizeof(Acc))
-                              : warps * 16 * (BN / warpsN + 8) *
-                                    int(sizeof(Acc));
+    const int store = cluster
+                          ? BM * (BN + 8) * int(sizeof(Acc))
+                          : warps * 16 * (BN / warpsN + 8) * int(sizeof(Acc));
     return uint32_t(std::max(stages * stage, store) + 16);
   }
 };
 
 template <class In, class Acc, class Out>
-void matmul(const char *name, int VA, int VB, bool TB, int VC,
-            const Tiling &t, uint32_t smem) {
+void matmul(const char *name, int VA, int VB, bool TB, int VC, const Tiling &t,
+            uint32_t smem) {
   struct {
     void *buffer[6];
     int64_t symbol[4];
@@ -35,8 +35,11 @@ void matmul(const char *name, int VA, int VB, bool TB, int VC,
     GTEST_SKIP() << "not among the mutants' kernels";
   ASSERT_TRUE(entry);
   std::mt19937 rng(7);
-  const int sizes[][4] = {{1, 1, 5, 16},    {2, 67, 40, 72}, {1, 130, 200, 136},
-                          {3, 17, 9, 300}, {1, 64, 64, 1}};
+  const int sizes[][4] = {{1, 1, 5, 16},
+                          {2, 67, 40, 72},
+                          {1, 130, 200, 136},
+                          {3, 17, 9, 300},
+                          {1, 64, 64, 1}};
   for (const auto &[b, m, n0, k0] : sizes) {
     int k = up(k0, VA), n = up(n0, VC);
     if (TB)
@@ -47,8 +50,8 @@ void matmul(const char *name, int VA, int VB, bool TB, int VC,
     auto B = randomData<In>(size_t(b * n * k), 1 / std::sqrt(k), rng);
     auto bias = randomData<Acc>(size_t(n), 1, rng);
     const int tiles = b * ((m + t.BM - 1) / t.BM) * ((n + t.BN - 1) / t.BN);
-    std::vector<Acc> ws(
-        t.workspace ? size_t(tiles) * t.splitK * t.BM * t.BN : 1);
+    std::vector<Acc> ws(t.workspace ? size_t(tiles) * t.splitK * t.BM * t.BN
+                                    : 1);
     std::vector<int32_t> counters(size_t(tiles), 0);
     std::vector<double> ref;
     for (int i = 0; i < b; i++)
@@ -57,8 +60,8 @@ void matmul(const char *name, int VA, int VB, bool TB, int VC,
           double v = toDouble(bias[size_t(c)]);
           for (int q = 0; q < k; q++)
             v += toDouble(A[size_t((i * m + r) * k + q)]) *
-                 toDouble(B[size_t(TB ? (i * k + q) * n + c
-                                      : (i * n + c) * k + q)]);
+                 toDouble(
+                     B[size_t(TB ? (i * k + q) * n + c : (i * n + c) * k + q)]);
           ref.push_back(std::max(v, 0.0));
         }
     for (uint64_t seed : kSeeds) {
@@ -82,8 +85,8 @@ void matmul(const char *name, int VA, int VB, bool TB, int VC,
       std::vector<double> out;
       for (Out x : C)
         out.push_back(toDouble(x));
-      const double tol = std::max(tolerance<In>(t.tensorCores),
-                                  tolerance<Out>(t.tensorCores));
+      const double tol =
+          std::max(tolerance<In>(t.tensorCores), tolerance<Out>(t.tensorCores));
       ASSERT_EQ(compare(out, ref, tol), "")
           << b << "x" << m << "x" << n << "x" << k << " seed " << seed;
       for (int32_t c : counters)
@@ -114,8 +117,8 @@ void conv(const char *name, int VA, int VC, bool alongM, const Tiling &t,
     const int P = (H + 2 * pad - dilation * (R - 1) - 1) / stride + 1,
               Q = (W + 2 * pad - dilation * (S - 1) - 1) / stride + 1;
     auto x = randomData<In>(size_t(N * H * W * C), 1, rng);
-    auto w = randomData<In>(size_t(K * R * S * C), 1 / std::sqrt(R * S * C),
-                            rng);
+    auto w =
+        randomData<In>(size_t(K * R * S * C), 1 / std::sqrt(R * S * C), rng);
     auto bias = randomData<float>(size_t(K), 1, rng);
     auto residual = randomData<In>(size_t(N * P * Q * K), 1, rng);
     std::vector<double> ref(residual.size());
@@ -168,24 +171,26 @@ void conv(const char *name, int VA, int VC, bool alongM, const Tiling &t,
                SP, TC)                                                         \
   TEST(Contraction, name) {                                                    \
     const std::string split = #SP;                                             \
-    const Tiling t{BM, BN, BK, WM * WN, ST, SK, split == "Cluster",            \
-                   split == "Workspace", TC};                                  \
+    const Tiling t{                                                            \
+        BM, BN, BK, WM * WN, ST, SK, split == "Cluster", split == "Workspace", \
+        TC};                                                                   \
     matmul<In, Acc, Out>(#name, VA, VB, TB, VC, t, t.smem<In, Acc>(WN));       \
   }
 #define CONV(name, In, Acc, VA, VC, AM, BM, BN, BK, WM, WN, ST, SK, SP, TC)    \
   TEST(Contraction, name) {                                                    \
     const std::string split = #SP;                                             \
-    const Tiling t{BM, BN, BK, WM * WN, ST, SK, split == "Cluster",            \
-                   split == "Workspace", TC};                                  \
+    const Tiling t{                                                            \
+        BM, BN, BK, WM * WN, ST, SK, split == "Cluster", split == "Workspace", \
+        TC};                                                                   \
     conv<In>(#name, VA, VC, AM, t, t.smem<In, Acc>(WN));                       \
   }
 #define WGMMA(name, In, Out, VA, VB, VC, WG, MT, BN, ST, SK, SP)               \
   TEST(Contraction, name) {                                                    \
     const std::string split = #SP;                                             \
-    const Tiling t{64 * WG * MT, BN, 64, 4 * WG, ST, SK, split == "Cluster",   \
-                   split == "Workspace", true};                                \
-    matmul<In, float, Out>(#name, VA, VB, false, VC, t,                        \
-                           t.smem<In, float>(1));                              \
+    const Tiling t{                                                            \
+        64 * WG * MT,         BN,  64, 4 * WG, ST, SK, split == "Cluster",     \
+        split == "Workspace", true};                                           \
+    matmul<In, float, Out>(#name, VA, VB, false, VC, t, t.smem<In, float>(1)); \
   }
 #include "test/kernels/contraction_cases.def"
 } // namespace

@@ -3,6 +3,7 @@
 // data, launching a kernel of a module on the emulator, comparing.
 #pragma once
 #include "runtime/host/Engine.h"
+#include "test/kernels/Cuda.h"
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -65,32 +66,35 @@ std::vector<T> randomData(size_t n, double scale, std::mt19937 &rng) {
   return v;
 }
 
-/// A shared object of kernels, bound to the engine.
+/// Kernels bound to the engine; or, with DLC_TEST_CUBINS naming a folder of
+/// NAME.cubin, the same kernels on a GPU.
 class Module {
 public:
-  explicit Module(const char *path) : handle(dlopen(path, RTLD_NOW)) {
-    if (!handle)
+  /// path: the shared object; name: of the source, without its suffix.
+  Module(const char *path, const char *name) {
+    if (const char *folder = getenv("DLC_TEST_CUBINS")) {
+      cuda = Cuda::get().load(std::string(folder) + "/" + name + ".cubin");
       return;
-    auto bind = reinterpret_cast<void (*)(const void *)>(
-        dlsym(handle, "dlc_host_bind"));
-    bind(dlc_host_engine());
+    }
+    const char *mutant = getenv("DLC_TEST_KERNELS"); // of mutants.py
+    if (!(host = dlopen(mutant ? mutant : path, RTLD_NOW)))
+      return;
+    reinterpret_cast<void (*)(const void *)>(dlsym(host, "dlc_host_bind"))(
+        dlc_host_engine());
   }
-  void *symbol(const std::string &name) const {
-    return handle ? dlsym(handle, name.c_str()) : nullptr;
+  bool onGpu() const { return getenv("DLC_TEST_CUBINS"); }
+  void *symbol(const std::string &symbolName) const {
+    return cuda   ? Cuda::get().function(cuda, symbolName)
+           : host ? dlsym(host, symbolName.c_str())
+                  : nullptr;
   }
-  dlc_host_entry entry(const std::string &name) const {
-    return reinterpret_cast<dlc_host_entry>(symbol(name));
+  dlc_host_entry entry(const std::string &kernel) const {
+    return reinterpret_cast<dlc_host_entry>(symbol(kernel));
   }
 
 private:
-  void *handle;
+  void *host = nullptr, *cuda = nullptr;
 };
-
-/// The module at `path`, or the one that mutants.py built instead.
-inline Module kernels(const char *path) {
-  const char *other = getenv("DLC_TEST_KERNELS");
-  return Module(other ? other : path);
-}
 
 class Launcher {
 public:
@@ -102,8 +106,15 @@ public:
     buffers.push_back({v.data(), v.size() * sizeof(T), 1, 0});
   }
   /// Empty, or why it failed.
-  std::string run(dlc_host_entry entry, const void *params,
+  template <class Params>
+  std::string run(dlc_host_entry entry, const Params *params,
                   uint64_t seed) const {
+    if (getenv("DLC_TEST_CUBINS")) {
+      const auto *bytes = reinterpret_cast<const uint8_t *>(params);
+      return Cuda::get().run(reinterpret_cast<void *>(entry),
+                             {bytes, bytes + sizeof(Params)}, grid, threads,
+                             smem, cluster, buffers);
+    }
     dlc_host_launch_config c{};
     c.struct_bytes = sizeof c;
     c.grid[0] = grid;

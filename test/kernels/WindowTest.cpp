@@ -9,7 +9,7 @@ enum Kind { Max, Average, Depthwise };
 template <class In>
 void window(const char *name, Kind kind, int V, bool last, int R, int S,
             int stride, int pad, int dilation) {
-  static const Module kernels = test::kernels(DLC_WINDOW_KERNELS);
+  static const Module kernels(DLC_WINDOW_KERNELS, "window");
   const auto entry = kernels.entry(name);
   ASSERT_TRUE(entry);
   std::mt19937 rng(11);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles CUDA sources with NVRTC for one architecture after another and
 // says what failed: nvrtc_check INCLUDE_FOLDER ARCH,ARCH... SOURCE...
+// With --cubins FOLDER first, writes FOLDER/NAME.cubin of the last one.
 // (no GPU needed). NVRTC_LIBRARY_DIR names the folder of libnvrtc, default
 // /usr/local/cuda/lib64. Exit 77 (skipped) where there is none.
 #include <cstdio>
@@ -13,12 +14,13 @@
 
 using Program = void *;
 struct Nvrtc {
-  int (*create)(Program *, const char *, const char *, int,
-                const char *const *, const char *const *);
+  int (*create)(Program *, const char *, const char *, int, const char *const *,
+                const char *const *);
   int (*compile)(Program, int, const char *const *);
   int (*logSize)(Program, size_t *);
   int (*log)(Program, char *);
   int (*cubinSize)(Program, size_t *);
+  int (*cubin)(Program, char *);
   int (*destroy)(Program *);
 };
 
@@ -46,10 +48,16 @@ static bool open(Nvrtc &n) {
          get(n.logSize, "nvrtcGetProgramLogSize") &&
          get(n.log, "nvrtcGetProgramLog") &&
          get(n.cubinSize, "nvrtcGetCUBINSize") &&
-         get(n.destroy, "nvrtcDestroyProgram");
+         get(n.cubin, "nvrtcGetCUBIN") && get(n.destroy, "nvrtcDestroyProgram");
 }
 
 int main(int argc, char **argv) {
+  std::string folder;
+  if (argc > 2 && argv[1] == std::string("--cubins")) {
+    folder = argv[2];
+    argv += 2;
+    argc -= 2;
+  }
   if (argc < 4) {
     fprintf(stderr, "usage: nvrtc_check INCLUDE_FOLDER ARCH,.. SOURCE...\n");
     return 2;
@@ -81,6 +89,17 @@ int main(int argc, char **argv) {
       if (!status)
         n.cubinSize(p, &cubin);
       status ? failed++ : passed++;
+      if (cubin && !folder.empty()) {
+        std::string bytes(cubin, 0);
+        n.cubin(p, bytes.data());
+        const std::string path(argv[i]);
+        const size_t begin = path.rfind('/') + 1;
+        std::ofstream(folder + "/" +
+                          path.substr(begin, path.rfind('.') - begin) +
+                          ".cubin",
+                      std::ios::binary)
+            << bytes;
+      }
       printf("%s sm_%s: %s, %zu bytes\n", argv[i], arch.c_str(),
              status ? "FAILED" : "ok", cubin);
       if (logBytes > 1)
