@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// dlc-run's parts: array files, comparison; and the program itself.
+#include "RichBundle.h"
+
+#include "runtime/tools/Array.h"
+#include "runtime/tools/Compare.h"
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace dlc::tools;
+using dlc::test::BundleFile;
+
+namespace {
+
+/// A folder that goes away.
+struct Folder {
+  std::filesystem::path path;
+  Folder() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "dlc-run-XXXXXX").string();
+    path = mkdtemp(name.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string operator/(const std::string &name) const {
+    return (path / name).string();
+  }
+};
+
+void write(const std::string &path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+Array randomArray(dlc_type type, std::vector<int64_t> dims, uint32_t seed) {
+  std::mt19937 random(seed);
+  Array array = makeArray(type, dims);
+  for (uint64_t i = 0; i < array.count(); i++)
+    array.set(i, type == DLC_BOOL ? double(random() % 2)
+                                  : double(random() % 1000) / 8 - 60);
+  return array;
+}
+
+std::string failure(const std::string &path) {
+  try {
+    readArray(path);
+  } catch (const Failure &error) {
+    return std::string(error.what()).substr(path.size() + 4);
+  }
+  return "none";
+}
+
+/// Status and all output of dlc-run.
+std::pair<int, std::string> dlcRun(const std::string &arguments) {
+  std::string command = std::string(DLC_RUN) + " " + arguments + " 2>&1";
+  FILE *pipe = popen(command.c_str(), "r");
+  std::string text;
+  for (int c; (c = fgetc(pipe)) != EOF;)
+    text += char(c);
+  int status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
+}
+
+} // namespace
+
+TEST(Array, SmallFloatsRoundToNearestEven) {
+  struct {
+    dlc_type type;
+    double in, out;
+  } cases[] = {
+      {DLC_F16, 1 + 0x1p-11, 1},  {DLC_F16, 1 + 0x3p-11, 1 + 0x1p-9},
+      {DLC_F16, 65519, 65504},    {DLC_F16, 65520, INFINITY},
+      {DLC_F16, 0x1p-25, 0},      {DLC_F16, 0x1.8p-25, 0x1p-24},
+      {DLC_BF16, 1 + 0x1p-8, 1},  {DLC_BF16, -(1 + 0x3p-8), -(1 + 0x1p-6)},
+      {DLC_F8E4M3, 448, 448},     {DLC_F8E4M3, 17, 16},
+      {DLC_F8E5M2, 57344, 57344}, {DLC_F8E5M2, 0x1p-16, 0x1p-16}};
+  for (auto &c : cases) {
+    Array array = makeArray(c.type, {1});
+    array.set(0, c.in);
+    EXPECT_EQ(array.at(0), c.out) << c.in;
+  }
+  for (uint32_t bits = 0; bits < 65536; bits++)
+    for (dlc_type type : {DLC_F16, DLC_BF16}) {
+      Array array = makeArray(type, {2});
+      uint16_t value = uint16_t(bits);
+      memcpy(array.bytes.data(), &value, 2);
+      double number = array.at(0);
+      array.set(1, number);
+      if (!std::isnan(number))
+        EXPECT_EQ(memcmp(array.bytes.data(), array.bytes.data() + 2, 2), 0);
+      else
+        EXPECT_TRUE(std::isnan(array.at(1)));
+    }
+}
+
+TEST(Array, NpyComesBack) {
+  Folder folder;
+  for (dlc_type type : {DLC_BOOL, DLC_I8, DLC_I16, DLC_I32, DLC_I64, DLC_U8,
+                        DLC_F16, DLC_F32, DLC_F64})
+    for (std::vector<int64_t> dims :
+         {std::vector<int64_t>{}, {7}, {2, 3, 4}, {0, 5}}) {
+      Array array = randomArray(type, dims, uint32_t(type));
+      writeNpy(folder / "x.npy", array);
+      Array back = readArray(folder / "x.npy");
+      EXPECT_EQ(back.type, array.type);
+      EXPECT_EQ(back.dims, array.dims);
+      EXPECT_EQ(back.bytes, array.bytes);
+    }
+  // bf16 travels as u16.
+  Array array = randomArray(DLC_BF16, {5}, 3);
+  writeNpy(folder / "x.npy", array);
+  Array back = readArray(folder / "x.npy");
+  EXPECT_EQ(back.type, DLC_U16);
+  EXPECT_EQ(asType(back, DLC_BF16).type, DLC_BF16);
+  EXPECT_EQ(asType(back, DLC_F32).type, DLC_U16);
+}
+
+TEST(Array, NpySaysWhatIsWrong) {
+  Folder folder;
+  std::string path = folder / "x.npy";
+  auto npy = [&](std::string header, std::string data) {
+    write(path, std::string("\x93NUMPY\x01\x00", 8) + char(header.size()) +
+                    '\0' + header + data);
+    return failure(path);
+  };
+  write(path, "PK");
+  EXPECT_EQ(failure(path), "not a .npy file");
+  EXPECT_EQ(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }",
+                "12345678"),
+            "the array is in Fortran order: save it by np.ascontiguousarray");
+  EXPECT_EQ(npy("{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }",
+                "12345678"),
+            "arrays of type '<c8' are not supported, expected a little-endian "
+            "bool, integer or float type");
+  EXPECT_EQ(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }",
+                "12345678"),
+            "got 8 bytes of data, expected 12 for 3 of f32");
+  EXPECT_EQ(npy("{'descr': '<f4', 'shape': (2,), }", "12345678"),
+            "the .npy header has no fortran_order");
+  EXPECT_THROW(readArray(folder / "no.npy"), Failure);
+}
+
+TEST(Array, ReadsTensorProtos) {
+  Folder folder;
+  std::string path = folder / "x.pb";
+  // dims 2 (not packed), float (1), two float_data one by one.
+  write(path, std::string("\x08\x02\x10\x01\x25\x00\x00\x80\x3f\x25\x00\x00"
+                          "\x00\xc0",
+                          14));
+  Array array = readArray(path);
+  EXPECT_EQ(array.type, DLC_F32);
+  EXPECT_EQ(array.dims, std::vector<int64_t>{2});
+  EXPECT_EQ(array.at(0), 1);
+  EXPECT_EQ(array.at(1), -2);
+  // Packed dims 1 x 3, int32 (6), packed int32_data 1, -1, 300.
+  write(path, std::string("\x0a\x02\x01\x03\x10\x06\x2a\x0d\x01\xff\xff\xff\xff"
+                          "\xff\xff\xff\xff\xff\x01\xac\x02",
+                          21));
+  array = readArray(path);
+  EXPECT_EQ(array.type, DLC_I32);
+  EXPECT_EQ(array.dims, (std::vector<int64_t>{1, 3}));
+  EXPECT_EQ(array.at(1), -1);
+  EXPECT_EQ(array.at(2), 300);
+  // A scalar, int64 (7), raw_data.
+  write(path,
+        std::string("\x10\x07\x4a\x08\x05\x00\x00\x00\x00\x00\x00\x00", 12));
+  array = readArray(path);
+  EXPECT_EQ(array.type, DLC_I64);
+  EXPECT_EQ(array.at(0), 5);
+  for (size_t size = 1; size < 12; size++) {
+    write(path, std::string("\x10\x07\x4a\x08\x05\x00\x00\x00\x00\x00\x00\x00",
+                            size));
+    EXPECT_NE(failure(path), "none") << size;
+  }
+}
+
+TEST(Compare, HasBothBounds) {
+  Array expected = randomArray(DLC_F32, {1000}, 1), out = expected;
+  EXPECT_TRUE(compare(out, expected, 1e-4).isEqual);
+  // One ruined element hides in the norm, and not in its own bound.
+  std::vector<double> squares;
+  out.set(500, expected.at(500) + 1);
+  Comparison found = compare(out, expected, 1e-3);
+  EXPECT_LT(found.norm, 1e-3);
+  EXPECT_GT(found.worst, 1);
+  EXPECT_FALSE(found.isEqual);
+  EXPECT_EQ(found.worstAt, 500u);
+  // All a little: the norm sees it.
+  for (uint64_t i = 0; i < 1000; i++)
+    out.set(i, expected.at(i) * 1.002);
+  found = compare(out, expected, 1e-3);
+  EXPECT_GT(found.norm, 1e-3);
+  EXPECT_LT(found.worst, 1);
+  EXPECT_FALSE(found.isEqual);
+  EXPECT_TRUE(compare(out, expected, 1e-2).isEqual);
+}
+
+TEST(Compare, WantsNaNsInPlace) {
+  Array expected = randomArray(DLC_F32, {4}, 1);
+  expected.set(1, NAN);
+  expected.set(2, INFINITY);
+  Array out = expected;
+  EXPECT_TRUE(compare(out, expected, 1e-4).isEqual);
+  out.set(2, -INFINITY);
+  EXPECT_FALSE(compare(out, expected, 1e-4).isEqual);
+  out.set(2, INFINITY);
+  out.set(1, 0);
+  EXPECT_EQ(compare(out, expected, 1e-4).sentence,
+            "element 1 is 0, expected nan");
+  out = expected;
+  out.set(0, NAN);
+  EXPECT_FALSE(compare(out, expected, 1e-4).isEqual);
+}
+
+TEST(Compare, IntegersAreExact) {
+  Array expected = randomArray(DLC_I32, {10}, 1), out = expected;
+  EXPECT_TRUE(compare(out, expected, 1).isEqual);
+  out.set(3, expected.at(3) + 1);
+  EXPECT_FALSE(compare(out, expected, 1).isEqual);
+  out.dims = {5, 2};
+  EXPECT_EQ(compare(out, expected, 1).sentence, "got shape 5x2, expected 10");
+}
+
+TEST(DlcRun, RunsSavesAndCompares) {
+  Folder folder;
+  BundleFile file = dlc::test::richBundle();
+  std::string bundle = folder / "m.bundle";
+  write(bundle,
+        {reinterpret_cast<const char *>(file.span().data()), file.size});
+  Array x = randomArray(DLC_F32, {2, 4}, 1), count = makeArray(DLC_I64, {});
+  count.set(0, 3);
+  writeNpy(folder / "x.npy", x);
+  writeNpy(folder / "count.npy", count);
+  std::string run = bundle + " --device=host --input x=" + (folder / "x.npy") +
+                    " --input count=" + (folder / "count.npy");
+  auto [status, text] = dlcRun(run + " --save " + (folder / "a/b"));
+  ASSERT_EQ(status, 0) << text;
+  EXPECT_NE(text.find("output z: f32 3, 1 to 1, mean 1\n"), std::string::npos)
+      << text;
+  EXPECT_EQ(readArray(folder / "a/b/y.npy").bytes, x.bytes);
+  EXPECT_EQ(readArray(folder / "a/b/all.npy").dims,
+            (std::vector<int64_t>{3, 2, 4}));
+  std::tie(status, text) = dlcRun(run + " -q --expect y=" + (folder / "x.npy"));
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(text, "expect y: equal, error 0.00e+00 (bound 1e-04), worst "
+                  "element at 0 of its bound\n");
+  x.set(0, x.at(0) + 20);
+  writeNpy(folder / "other.npy", x);
+  std::tie(status, text) =
+      dlcRun(run + " -q --expect y=" + (folder / "other.npy"));
+  EXPECT_EQ(status, 1) << text;
+  EXPECT_NE(text.find("expect y: DIFFERENT"), std::string::npos) << text;
+}
+
+TEST(DlcRun, MeasuresAndLists) {
+  Folder folder;
+  BundleFile file = dlc::test::richBundle();
+  std::string bundle = folder / "m.bundle";
+  write(bundle,
+        {reinterpret_cast<const char *>(file.span().data()), file.size});
+  auto [status, text] =
+      dlcRun(bundle + " --device=host --range count=0..4 --bench --warmup=0 "
+                      "--iterations=5 --profile");
+  EXPECT_EQ(status, 0) << text;
+  for (const char *part :
+       {"bench: 5 runs on host\n", "median ", "p90 ", "p99 ", "runs/s",
+        "inputs to it", "profile: ", "Copy: node_"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  std::tie(status, text) = dlcRun(bundle + " --list");
+  EXPECT_EQ(status, 0);
+  EXPECT_NE(text.find("  1: sm_90a fp16, 1 kernels, 0.00 MB of weights, shapes "
+                      "any, driver for CUDA 13.0 or newer\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(DlcRun, SaysWhatIsWrong) {
+  Folder folder;
+  BundleFile file = dlc::test::richBundle();
+  std::string bundle = folder / "m.bundle";
+  write(bundle,
+        {reinterpret_cast<const char *>(file.span().data()), file.size});
+  write(folder / "x.txt", "1 2 3");
+  auto says = [&](const std::string &arguments, const std::string &sentence) {
+    auto [status, text] = dlcRun(arguments);
+    EXPECT_EQ(status, 2) << text;
+    EXPECT_EQ(text.find("dlc-run: error: " + sentence), 0u) << text;
+  };
+  std::string host = bundle + " -q --device=host ";
+  says("", "expected a bundle; see dlc-run --help");
+  says("--what", "no option --what; see dlc-run --help");
+  says(bundle + " --device=tpu", "--device: got \"tpu\", expected cuda, host "
+                                 "or auto");
+  says(folder / "no.bundle",
+       "\"" + (folder / "no.bundle") + "\": cannot open: No such file");
+  says(host + "--input z=" + (folder / "x.txt"),
+       "no input \"z\": the model has \"x\", \"count\"");
+  says(host + "--input x=" + (folder / "x.txt"),
+       "\"" + (folder / "x.txt") + "\": expected a .npy, .npz or .pb file");
+  says(host + "--shape x=9x4 --range count=0..0",
+       "input \"x\": dimension 0 is 9, expected 1..4");
+  says(host + "--target sm_90a",
+       "no variant of the bundle fits: the device is host, asked for sm_90a; "
+       "the bundle holds host fp32, sm_90a fp16");
+}
