@@ -18,7 +18,9 @@ DLC_KERNEL(dlc_scale_f32_00000001, ScaleP, 64, 1, 0) {
   pdl_wait();
   const int64_t count = *p.cell[0];
   const int64_t n = count < p.symbol[0] ? count : p.symbol[0];
-  for_each_index<1>(n, [&](int64_t i) { st(y, i, ld(x, i) * ld(w, i % 4)); });
+  for_each_index<1>(n, [&](int64_t i) {
+    st(y, i, ld(x, i) * ld(w, i % 4));
+  });
 }
 
 DLC_KERNEL(dlc_overrun_f32_00000002, ScaleP, 64, 1, 0) {
