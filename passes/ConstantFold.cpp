@@ -19,33 +19,6 @@ static constexpr int64_t kFreeBytes = 64 << 10;
 static constexpr int64_t kMaxElements = 16 << 20;
 static constexpr int64_t kMaxMultiplications = 50'000'000;
 
-static bool isTranscendental(OpKind kind) {
-  switch (kind) {
-  case OpKind::Pow:
-  case OpKind::Exp:
-  case OpKind::Expm1:
-  case OpKind::Log:
-  case OpKind::Log1p:
-  case OpKind::Erf:
-  case OpKind::Sigmoid:
-  case OpKind::Tanh:
-  case OpKind::Sin:
-  case OpKind::Cos:
-  case OpKind::Tan:
-  case OpKind::Asin:
-  case OpKind::Acos:
-  case OpKind::Atan:
-  case OpKind::Sinh:
-  case OpKind::Cosh:
-  case OpKind::Asinh:
-  case OpKind::Acosh:
-  case OpKind::Atanh:
-    return true;
-  default:
-    return false;
-  }
-}
-
 template <class T>
 static bool holdsBits(llvm::ArrayRef<uint8_t> raw, T magnitude, T pattern) {
   for (size_t i = 0; i + sizeof(T) <= raw.size(); i += sizeof(T)) {
@@ -187,9 +160,8 @@ bool foldOp(Op *op, Rewriter &rewriter, PassContext &context) {
     context.decline(*op, "too large to evaluate while compiling");
     return false;
   }
-  if (type.element == DataType::F64 && isTranscendental(op->kind())) {
-    context.decline(*op, "transcendental functions in f64 differ between "
-                         "machines in the last bit");
+  if (!reference::isFoldable(*op)) {
+    context.decline(*op, "machines differ in the last bit of its result");
     return false;
   }
   std::optional<Constant> value = evaluateConstant(op, operands, context);

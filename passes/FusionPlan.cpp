@@ -62,7 +62,7 @@ void FusionPlan::merge(unsigned into, unsigned from) {
     // Copied into both and read by nobody else: no copy any more.
     if (clusters[into].copies.contains(op) && !op->result()->isOutput() &&
         llvm::all_of(op->result()->uses(), [&](const Use &use) {
-          return clusters[into].holds(use.op);
+          return clusters[into].members.contains(use.op);
         }))
       join(into, op, false);
     else if (!clusters[into].members.contains(op))
@@ -128,7 +128,7 @@ bool FusionPlan::wouldCycle(unsigned id, Op *op, bool asCopy) {
   bool feedsOutside = false;
   for (unsigned i = 0; i < op->numResults(); ++i)
     for (const Use &use : op->result(i)->uses())
-      feedsOutside |= !c.holds(use.op);
+      feedsOutside |= !c.members.contains(use.op);
   if (!feedsOutside)
     return false;
   all.clear();

@@ -97,7 +97,7 @@ bool ReductionFuser::joinBefore(Rows &rows, Value *value) {
     return false;
   bool only =
       !value->isOutput() && llvm::all_of(value->uses(), [&](const Use &use) {
-        return plan.cluster(rows.id).holds(use.op);
+        return plan.cluster(rows.id).members.contains(use.op);
       });
   if (op->kind() == OpKind::Reduce)
     return joinHero(rows, op);

@@ -20,6 +20,20 @@ static std::optional<FusionKind> heroKind(const Op &op) {
   }
 }
 
+// Will a reduction's kernel compute it?
+static bool followsReduction(const Op &op, unsigned depth = 8) {
+  if (op.kind() == OpKind::Reduce)
+    return true;
+  bool passesOn = op.hasTrait(OpTrait::Pointwise) ||
+                  op.kind() == OpKind::Reshape ||
+                  op.kind() == OpKind::Broadcast;
+  return passesOn && depth > 0 &&
+         llvm::any_of(op.operands(), [&](const Value *operand) {
+           return operand && operand->definingOp() &&
+                  followsReduction(*operand->definingOp(), depth - 1);
+         });
+}
+
 void VerticalFuser::declineOnce(Op *op, llvm::StringRef why) {
   if (declined.try_emplace(op, true).second)
     context.decline(*op, why);
@@ -89,17 +103,13 @@ bool VerticalFuser::joinSide(Hero &hero, Value *value) {
     return false;
   bool only =
       !value->isOutput() && llvm::all_of(value->uses(), [&](const Use &use) {
-        return plan.cluster(hero.id).holds(use.op);
+        return plan.cluster(hero.id).members.contains(use.op);
       });
   if (!view && !only) {
     declineOnce(op, "others read it too");
     return false;
   }
-  // The tail of a reduction belongs to the reduction.
-  if (!view && llvm::any_of(op->operands(), [](Value *operand) {
-        return operand && operand->definingOp() &&
-               operand->definingOp()->kind() == OpKind::Reduce;
-      })) {
+  if (!view && followsReduction(*op)) {
     declineOnce(op, "it follows a reduction, which computes it for free");
     return false;
   }
@@ -164,7 +174,7 @@ bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
   bool only =
       usedOnlyBy(value, hero.op) ||
       (!value->isOutput() && llvm::all_of(value->uses(), [&](const Use &use) {
-        return plan.cluster(hero.id).holds(use.op);
+        return plan.cluster(hero.id).members.contains(use.op);
       }));
   // A matmul reads each element few times, from any place. A window reads it
   // once for each of its cells, and wants neighbours next to each other.
@@ -172,6 +182,10 @@ bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
                        op->kind() == OpKind::Reshape);
   if (!free && !only) {
     declineOnce(op, "others read it too");
+    return false;
+  }
+  if (!free && followsReduction(*op)) {
+    declineOnce(op, "it follows a reduction, which computes it for free");
     return false;
   }
   std::string why;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// dlc-opt: passes on modules in text form.
+// dlc-opt: passes on modules in text form, or as they come from ONNX.
+#include "codegen/CostModel.h"
+#include "compiler/onnx/OnnxImporter.h"
+#include "compiler/tools/CheckValues.h"
 #include "ir/Text.h"
 #include "passes/Pipelines.h"
 
@@ -13,7 +16,8 @@ using namespace dlc;
 namespace cl = llvm::cl;
 
 static cl::OptionCategory category("dlc-opt options");
-static cl::opt<std::string> inputFile(cl::Positional, cl::desc("<module.dlc>"),
+static cl::opt<std::string> inputFile(cl::Positional,
+                                      cl::desc("<module.dlc|model.onnx>"),
                                       cl::init("-"), cl::cat(category));
 static cl::opt<std::string>
     outputFile("o", cl::desc("where to write; - is the terminal"),
@@ -59,6 +63,27 @@ static cl::opt<int64_t>
 static cl::opt<int64_t>
     maxBody("max-body", cl::desc("pretend that no kernel holds more ops"),
             cl::init(1 << 20), cl::cat(category));
+
+static cl::opt<bool>
+    check("check-values",
+          cl::desc("run the module before and after on random inputs, on the "
+                   "reference, and fail if they differ"),
+          cl::cat(category));
+static cl::opt<bool>
+    kernelCosts("kernel-costs",
+                cl::desc("ask the code generator for prices; otherwise every "
+                         "kernel is taken"),
+                cl::cat(category));
+static cl::list<std::string> shapes("shape",
+                                    cl::desc("shape of an input of an ONNX "
+                                             "model"),
+                                    cl::value_desc("NAME=1x3x224x224"),
+                                    cl::cat(category));
+static cl::list<std::string> bindings("bind",
+                                      cl::desc("make an input of an ONNX model "
+                                               "a constant"),
+                                      cl::value_desc("NAME=VALUE"),
+                                      cl::cat(category));
 
 namespace {
 /// Stands for kernels where there are none: it takes every fusion, prices each
@@ -118,6 +143,31 @@ static std::string passHelp() {
   return text;
 }
 
+static llvm::Expected<std::unique_ptr<Module>> readOnnx() {
+  ImportOptions options;
+  for (const std::string &shape : shapes)
+    if (llvm::Error error = options.addShape(shape))
+      return error;
+  for (const std::string &binding : bindings)
+    if (llvm::Error error = options.addBinding(binding))
+      return error;
+  Diagnostics diagnostics;
+  llvm::Expected<std::unique_ptr<Module>> module =
+      importOnnx(inputFile, options, diagnostics);
+  diagnostics.print(llvm::errs());
+  return module;
+}
+
+static llvm::Expected<std::unique_ptr<Module>> read() {
+  if (llvm::StringRef(inputFile).ends_with(".onnx"))
+    return readOnnx();
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(inputFile);
+  if (!buffer)
+    return llvm::createStringError("cannot read %s: %s", inputFile.c_str(),
+                                   buffer.getError().message().c_str());
+  return parse((*buffer)->getBuffer(), inputFile);
+}
+
 static llvm::Error optimise(Module &module,
                             llvm::ArrayRef<llvm::StringRef> passes) {
   PassManager manager;
@@ -136,10 +186,15 @@ static llvm::Error optimise(Module &module,
     return llvm::createStringError(
         "unknown precision '%s', expected fp32, tf32, fp16 or bf16",
         precision.c_str());
-  PermissiveCosts costs;
+  PermissiveCosts permissive;
+  codegen::CostModel kernels(module.symbols);
+  std::unique_ptr<Module> before = check ? module.clone() : nullptr;
   PassContext context;
   context.target = &*target;
-  context.costs = &costs;
+  if (kernelCosts)
+    context.costs = &kernels;
+  else
+    context.costs = &permissive;
   context.precision = *mode;
   context.report = [](const Op &op, llvm::StringRef text) {
     llvm::errs() << "remark: " << op.mnemonic() << " (" << op.location().str()
@@ -151,30 +206,36 @@ static llvm::Error optimise(Module &module,
                    << op.location().str() << "): " << reason << "\n";
     };
 
-  PassManagerOptions options;
-  options.disabled = disabled;
-  options.stopAfter = stopAfter;
-  options.explain = explainPass;
-  options.reproducerFolder = reproducerFolder;
+  PassManagerOptions run;
+  run.disabled = disabled;
+  run.stopAfter = stopAfter;
+  run.explain = explainPass;
+  run.reproducerFolder = reproducerFolder;
   if (printAfter)
-    options.afterPass = [](llvm::StringRef pass, const Module &module) {
+    run.afterPass = [](llvm::StringRef pass, const Module &module) {
       llvm::errs() << "// after " << pass << "\n";
       print(module, llvm::errs());
     };
-  if (llvm::Error error = manager.run(module, context, options))
+  if (llvm::Error error = manager.run(module, context, run))
     return error;
   if (timing)
     for (const PassManager::Timing &time : manager.timings())
       llvm::errs() << llvm::format("%8.1f ms  %2u x  ", time.seconds * 1e3,
                                    time.runs)
                    << time.pass << "\n";
+  if (check)
+    if (llvm::Error error = checkValues(*before, module, precision, 1))
+      return error;
   if (twice) {
     context.explain = nullptr;
-    options.afterPass = nullptr;
-    std::string first = print(module);
-    if (llvm::Error error = manager.run(module, context, options))
+    run.afterPass = nullptr;
+    // Weights are left out: what changes them changes their op.
+    PrintOptions options;
+    options.elideAbove = 64;
+    std::string first = print(module, options);
+    if (llvm::Error error = manager.run(module, context, run))
       return error;
-    if (print(module) != first) {
+    if (print(module, options) != first) {
       print(module, llvm::errs());
       return llvm::createStringError(
           "the second run changed the result of the first");
@@ -191,12 +252,7 @@ int main(int argc, char **argv) {
                               "dlc-opt: passes on modules in text form\n\n"
                               "  dlc-opt --canonicalize --fuse-vertical x.dlc\n"
                               "  dlc-opt --pipeline=default x.dlc\n");
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(inputFile);
-  if (!buffer)
-    return fail("cannot read " + inputFile + ": " +
-                buffer.getError().message());
-  llvm::Expected<std::unique_ptr<Module>> module =
-      parse((*buffer)->getBuffer(), inputFile);
+  llvm::Expected<std::unique_ptr<Module>> module = read();
   if (!module) {
     llvm::errs() << llvm::toString(module.takeError()) << "\n";
     return 1;
