@@ -80,13 +80,22 @@ static bool isWideFunction(const Op &op) {
   }
 }
 
-// Does the constant survive rounding: nothing infinite, no parameter lost?
-static bool survives(const Constant &constant, DataType narrow) {
+namespace {
+enum class Rounding { Fits, LosesParameter, Overflows };
+} // namespace
+
+// What rounding does to a constant: nothing may become infinite, and a single
+// parameter (an epsilon, say) may not lose its precision.
+static Rounding roundingOf(const Constant &constant, DataType narrow) {
   double limit = largestFinite(narrow);
   if (std::optional<double> c = constant.uniformValue()) {
     double magnitude = std::fabs(*c);
-    return !std::isfinite(magnitude) || magnitude == 0 ||
-           (magnitude <= limit && magnitude >= smallestNormal(narrow));
+    if (!std::isfinite(magnitude) || magnitude == 0)
+      return Rounding::Fits;
+    if (magnitude > limit)
+      return Rounding::Overflows;
+    return magnitude < smallestNormal(narrow) ? Rounding::LosesParameter
+                                              : Rounding::Fits;
   }
   llvm::ArrayRef<uint8_t> raw = constant.rawBytes();
   const auto *values = reinterpret_cast<const float *>(raw.data());
@@ -94,7 +103,7 @@ static bool survives(const Constant &constant, DataType narrow) {
   for (size_t i = 0; i < raw.size() / sizeof(float); ++i)
     if (std::isfinite(values[i]))
       largest = std::max(largest, std::fabs(values[i]));
-  return largest <= limit;
+  return largest <= limit ? Rounding::Fits : Rounding::Overflows;
 }
 
 bool PrecisionPolicy::mustBeWide(Op *op) {
@@ -102,11 +111,15 @@ bool PrecisionPolicy::mustBeWide(Op *op) {
     return true;
   for (const Value *operand : op->operands()) {
     std::optional<Constant> constant = constantOf(operand);
-    if (!constant || constant->type().element != DataType::F32 ||
-        survives(*constant, narrow))
+    if (!constant || constant->type().element != DataType::F32)
       continue;
-    context.remark(*op, "stays f32: a constant of it does not fit into " +
-                            stringify(narrow).str());
+    Rounding rounding = roundingOf(*constant, narrow);
+    if (rounding == Rounding::Fits)
+      continue;
+    if (rounding == Rounding::Overflows)
+      context.remark(*op, "stays f32: a constant of it would become infinite "
+                          "in " +
+                              stringify(narrow).str());
     return true;
   }
   // An element type asked for by name stays.
