@@ -30,6 +30,17 @@ DataType accumulator(const Op &hero) {
              : DataType::I32;
 }
 
+bool mayRoundToTf32(const Op &hero) {
+  switch (hero.kind()) {
+  case OpKind::MatMul:
+    return llvm::cast<MatMulOp>(&hero).tf32();
+  case OpKind::Conv:
+    return llvm::cast<ConvOp>(&hero).tf32();
+  default:
+    return llvm::cast<ConvTransposeOp>(&hero).tf32();
+  }
+}
+
 /// Prints one contraction.
 class Printer {
 public:
@@ -215,10 +226,11 @@ ContractionTiling chooseTiling(const Printer &printer, const Unit &unit,
   using Math = ContractionProblem::Math;
   p.math = printer.in == DataType::F16    ? Math::F16
            : printer.in == DataType::BF16 ? Math::BF16
-           : printer.in == DataType::F32  ? Math::F32
-           : printer.in == DataType::F64  ? Math::F64
-           : printer.in == DataType::I8   ? Math::S8
-                                          : Math::Integer;
+           : printer.in == DataType::F32
+               ? (mayRoundToTf32(printer.hero) ? Math::TF32 : Math::F32)
+           : printer.in == DataType::F64 ? Math::F64
+           : printer.in == DataType::I8  ? Math::S8
+                                         : Math::Integer;
   p.batch = typical(printer.view.batch, context.symbols);
   p.m = typical(printer.view.m, context.symbols);
   p.n = typical(printer.view.n, context.symbols);
