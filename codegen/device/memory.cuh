@@ -11,22 +11,34 @@
 //   ld_cell(p)                           a device cell (int64), after pdl_wait
 //   atomic_add/min/max(p, i, v)          returns what was there before
 //
-// On the host, in adversarial mode, each checks that the bytes lie in one of
-// the launch's buffers. `i` counts elements and may be any integer type.
+// On the host, in adversarial mode, each checks that the bytes are aligned and
+// lie in one of the launch's buffers. `i` counts elements and may be any integer type.
 #pragma once
 #include "dlc/types.cuh"
 
 namespace dlc::dev {
+#ifdef DLC_HOST
+namespace twin {
+template <class T> inline void check(const T *p, bool write) {
+  // x86 would let it pass, a GPU would not.
+  if (reinterpret_cast<uintptr_t>(p) % alignof(T))
+    ::dlc::host::engine->fail("%s of %d bytes at %p, which is not aligned",
+                              write ? "store" : "load", int(sizeof(T)),
+                              static_cast<const void *>(p));
+  ::dlc::host::engine->checkGlobal(p, sizeof(T), write);
+}
+} // namespace twin
+#endif
 template <class T> DLC_DEVICE void check_read(const T *p) {
 #ifdef DLC_HOST
   if (::dlc::host::checked())
-    ::dlc::host::engine->checkGlobal(p, sizeof(T), false);
+    twin::check(p, false);
 #endif
 }
 template <class T> DLC_DEVICE void check_write(const T *p) {
 #ifdef DLC_HOST
   if (::dlc::host::checked())
-    ::dlc::host::engine->checkGlobal(p, sizeof(T), true);
+    twin::check(p, true);
 #endif
 }
 template <class T, class I> DLC_DEVICE T ld(const T *p, I i) {

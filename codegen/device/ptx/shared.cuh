@@ -21,12 +21,20 @@ DLC_DEVICE uint32_t shared_address(const void *p) {
   ::dlc::host::BlockView &v = ::dlc::host::view();
   return uint32_t(static_cast<const uint8_t *>(p) - v.smem) | v.rank << 24;
 }
+template <class T> DLC_DEVICE void twin_aligned(uint32_t a) {
+  if (::dlc::host::checked() && a % sizeof(T))
+    ::dlc::host::engine->fail(
+        "%d bytes at shared address %#x, which is not aligned", int(sizeof(T)),
+        a & 0xFFFFFF);
+}
 template <class T> DLC_DEVICE T lds(uint32_t a) {
+  twin_aligned<T>(a);
   T v;
   memcpy(&v, twin::at(a, sizeof(T)), sizeof(T));
   return v;
 }
 template <class T> DLC_DEVICE void sts(uint32_t a, T v) {
+  twin_aligned<T>(a);
   memcpy(twin::at(a, sizeof(T)), &v, sizeof(T));
   if (::dlc::host::checked())
     ::dlc::host::engine->noteWrite(a);
