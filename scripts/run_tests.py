@@ -19,6 +19,8 @@ from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# lit is no module that python -m runs.
+LIT = "from lit.main import main; main()"
 KINDS = ("passed", "failed", "skipped")
 
 TEST = ROOT / "test"
@@ -77,7 +79,7 @@ def with_progress(command):
 
 def run_lit(build, jobs, report, options):
     say("lit")
-    command = [sys.executable, "-m", "lit.main", "-s", "-v", "-j", str(jobs),
+    command = [sys.executable, "-c", LIT, "-s", "-v", "-j", str(jobs),
                "--no-progress-bar", "-o", str(report)]
     subprocess.run([*command, str(build / "test")], stdin=subprocess.DEVNULL)
     counts = dict.fromkeys(KINDS, 0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text tests: which files are tests, the tools they run, and what this
 machine has. Run by scripts/test.sh, or by hand:
-.venv/bin/python -m lit.main -v build/test [--filter NAME]
+.venv/bin/lit -v build/test [--filter NAME]
 
 Features (for REQUIRES: lines)
   host-target   a C++ compiler that host kernels are compiled with
