@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // dlc-eval: runs a model on the reference evaluator.
+#include "codegen/CostModel.h"
 #include "compiler/onnx/OnnxImporter.h"
 #include "compiler/onnx/TensorReader.h"
 #include "compiler/tools/Npy.h"
 #include "compiler/tools/TextCase.h"
 #include "ir/Text.h"
+#include "passes/Pipelines.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -40,6 +42,16 @@ cl::list<std::string> shapeTexts("shape", cl::value_desc("NAME=1x3x224x224"),
 cl::list<std::string> bindTexts("bind", cl::value_desc("NAME=VALUE"),
                                 cl::cat(category),
                                 cl::desc("make an input a constant"));
+cl::opt<std::string> pipeline(
+    "pipeline", cl::value_desc("simplify|default"), cl::cat(category),
+    cl::desc("run these passes first: what they may not change is checked so"));
+cl::opt<std::string>
+    targetName("target", cl::init("sm_90a"), cl::cat(category),
+               cl::desc("the GPU that the passes optimise for"));
+cl::opt<std::string>
+    passPrecision("pass-precision", cl::init("fp32"),
+                  cl::value_desc("fp32|tf32|fp16|bf16"), cl::cat(category),
+                  cl::desc("what the passes may lower values to"));
 cl::opt<std::string> manifestPath(
     "manifest", cl::value_desc("file"), cl::cat(category),
     cl::desc(
@@ -86,7 +98,23 @@ Expected<std::vector<Tensor>> readInputs(const Graph &graph,
   return inputs;
 }
 
-Expected<std::unique_ptr<Module>> import(StringRef path) {
+/// A text module, verified.
+Expected<std::unique_ptr<Module>> loadText(StringRef path) {
+  auto buffer = MemoryBuffer::getFile(path);
+  if (!buffer)
+    return fault(path + ": " + buffer.getError().message());
+  Expected<std::unique_ptr<Module>> module =
+      parse((*buffer)->getBuffer(), path);
+  if (!module)
+    return module.takeError();
+  if (Error e = verify(**module))
+    return std::move(e);
+  return module;
+}
+
+Expected<std::unique_ptr<Module>> load(StringRef path) {
+  if (path.ends_with(".dlc"))
+    return loadText(path);
   ImportOptions options;
   for (const std::string &text : shapeTexts)
     if (Error e = options.addShape(text))
@@ -107,12 +135,35 @@ Expected<std::unique_ptr<Module>> import(StringRef path) {
   return module;
 }
 
-/// One ONNX model on given inputs; outputs go to `folder` unless it is empty.
+/// The passes of --pipeline, with the prices of the real kernels.
+Error optimise(Module &module) {
+  PassManager manager;
+  if (Error e = addPipeline(manager, pipeline))
+    return e;
+  Expected<Target> target = Target::parse(targetName);
+  if (!target)
+    return target.takeError();
+  std::optional<PrecisionMode> mode = parsePrecisionMode(passPrecision);
+  if (!mode)
+    return fault("--pass-precision " + passPrecision +
+                 ": expected fp32, tf32, fp16 or bf16");
+  codegen::CostModel costs(module.symbols);
+  PassContext context;
+  context.target = &*target;
+  context.costs = &costs;
+  context.precision = *mode;
+  return manager.run(module, context);
+}
+
+/// A model on given inputs; outputs go to `folder` unless it is empty.
 Error runModel(StringRef path, ArrayRef<std::string> inputFiles,
                StringRef folder) {
-  Expected<std::unique_ptr<Module>> module = import(path);
+  Expected<std::unique_ptr<Module>> module = load(path);
   if (!module)
     return module.takeError();
+  if (!pipeline.empty())
+    if (Error e = optimise(**module))
+      return e;
   const Graph &graph = (*module)->main();
   Expected<std::vector<Tensor>> inputs = readInputs(graph, inputFiles);
   if (!inputs)
@@ -132,16 +183,16 @@ Error runModel(StringRef path, ArrayRef<std::string> inputFiles,
 
 /// A text module that carries its inputs and expected values.
 Error runText(StringRef path) {
+  Expected<std::unique_ptr<Module>> module = load(path);
+  if (!module)
+    return module.takeError();
+  if (!pipeline.empty())
+    if (Error e = optimise(**module))
+      return e;
   auto buffer = MemoryBuffer::getFile(path);
   if (!buffer)
     return fault(path + ": " + buffer.getError().message());
-  StringRef text = (*buffer)->getBuffer();
-  Expected<std::unique_ptr<Module>> module = parse(text, path);
-  if (!module)
-    return module.takeError();
-  if (Error e = verify(**module))
-    return e;
-  Expected<TextCase> test = TextCase::parse(text);
+  Expected<TextCase> test = TextCase::parse((*buffer)->getBuffer());
   if (!test)
     return fault(path + ": " + toString(test.takeError()));
   if (Error e = check(*test, (*module)->main()))
@@ -180,7 +231,8 @@ Error run() {
     return runManifest(manifestPath);
   if (modelPath.empty())
     return fault("no model: give a .onnx or a .dlc file");
-  if (StringRef(modelPath).ends_with(".dlc"))
+  bool isCase = inputTexts.empty() && saveFolder.empty();
+  if (isCase && StringRef(modelPath).ends_with(".dlc"))
     return runText(modelPath);
   return runModel(modelPath, inputTexts, saveFolder);
 }

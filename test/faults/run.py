@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forty faults that users of other compilers met, as small graphs with the
 values that they must give. Each case runs on the reference (as typed, in f64,
-with its inputs as constants, and with its intermediates as outputs) and as a
-bundle, with and without the optimising passes.
+with its inputs as constants, after all passes, and with its intermediates as
+outputs) and as a bundle, with and without the optimising passes.
 
 A case that a tool refuses with a sentence is left out; a wrong value, a crash
 or a case of passing.txt that is refused is a failure.
@@ -113,7 +113,11 @@ class Runner:
         if case.wide or case.refusal:
             return Result("unfit")
         return self.evaluate(case, "folded", catalog.folded(case), {},
-                             "--fold")
+                             "--pipeline=simplify")
+
+    def optimised(self, case):
+        return self.evaluate(case, "optimised", case.model, case.inputs,
+                             "--pipeline=default")
 
     def exposed(self, case):
         made = None if case.wide or case.refusal else catalog.exposed(case)
@@ -157,7 +161,8 @@ def choose_ways(options, tools):
     else:
         ways = []
         if tools.has("dlc-eval"):
-            ways += ["reference", "double", "folded", "exposed"]
+            ways += ["reference", "double", "folded", "optimised",
+                     "exposed"]
         if tools.has("dlc") and tools.has("dlc-run"):
             ways += ["host"] if options.quick else ["host", "plain"]
     return [w for w in ways if not options.way or w in options.way]
