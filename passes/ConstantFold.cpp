@@ -125,6 +125,16 @@ evaluateConstant(Op *op, llvm::ArrayRef<std::optional<Constant>> operands,
   return results->front().toConstant();
 }
 
+// A result without elements is known whatever its operands are.
+static bool foldEmpty(Op *op, Rewriter &rewriter) {
+  const TensorType &type = op->result()->type();
+  if (!type.elementCount().isConstant(0) || !type.layout.isRowMajor())
+    return false;
+  rewriter.replace(op,
+                   rewriter.at(op).constant(Constant::fromBytes(type, {})));
+  return true;
+}
+
 bool foldOp(Op *op, Rewriter &rewriter, PassContext &context) {
   if (!op->hasTrait(OpTrait::Pure) || op->numResults() != 1 ||
       op->numRegions() != 0 || op->kind() == OpKind::Constant)
@@ -133,6 +143,8 @@ bool foldOp(Op *op, Rewriter &rewriter, PassContext &context) {
     return true;
   if (op->kind() == OpKind::Dims || !op->result()->type().isStatic())
     return false;
+  if (foldEmpty(op, rewriter))
+    return true;
 
   llvm::SmallVector<std::optional<Constant>, 3> operands;
   int64_t operandBytes = 0;
