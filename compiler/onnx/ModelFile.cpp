@@ -160,15 +160,15 @@ ModelFile::open(llvm::StringRef path) {
   std::string skeleton;
   if (llvm::Error e =
           Walker(bytes).walk(Message::Model, 0, bytes.size(), 0, skeleton))
-    return fault("not an ONNX file, or a damaged one: " +
+    return fault("not an ONNX model, or a damaged one: " +
                  llvm::toString(std::move(e)));
   if (skeleton.size() > size_t(INT32_MAX))
     return fault("holds over 2 GB beside the raw data of its tensors; store "
                  "the weights as raw_data or as external data");
   if (!result->proto.ParseFromString(skeleton))
-    return fault("not an ONNX file, or a damaged one: protobuf refuses its "
+    return fault("not an ONNX model, or a damaged one: protobuf refuses its "
                  "messages");
   if (!result->proto.has_graph())
-    return fault("not an ONNX file: it holds no graph");
+    return fault("not an ONNX model: it holds no graph");
   return result;
 }

@@ -12,6 +12,26 @@ std::vector<int64_t> dlc::countingAxes(int64_t first, int64_t end) {
   return axes;
 }
 
+bool NodeBuilder::isValid(const Op &op) {
+  if (llvm::Error e = verifyOp(op)) {
+    node.error(std::move(e));
+    return false;
+  }
+  for (unsigned i = 0; i < op.numResults(); ++i) {
+    const TensorType &type = op.result(i)->type();
+    Dim count = type.elementCount();
+    bool negative = llvm::any_of(type.shape, [](const Dim &d) {
+      return d.isConstant() && d.constant() < 0;
+    });
+    if (!count.overflowed() && !negative &&
+        !(count.isConstant() && count.constant() > INT64_MAX / 8))
+      continue;
+    node.error("its dimensions overflow: " + type.str());
+    return false;
+  }
+  return true;
+}
+
 Value *NodeBuilder::constant(Constant value) {
   return node.failed() ? nullptr : builder.constant(std::move(value));
 }

@@ -24,9 +24,10 @@ public:
     if (node.failed())
       return T();
     llvm::Expected<T> op = builder.tryCreate<T>(std::forward<Args>(args)...);
-    if (op)
+    if (!op)
+      node.error(op.takeError());
+    else if (isValid(*op->op()))
       return *op;
-    node.error(op.takeError());
     return T();
   }
 
@@ -93,6 +94,8 @@ public:
   Builder &raw() { return builder; }
 
 private:
+  /// The rules of its record hold, and its results are of a size that exists.
+  bool isValid(const Op &op);
   NodeReader &node;
   Builder &builder;
 };

@@ -89,7 +89,7 @@ dlc::findOperator(llvm::StringRef domain, llvm::StringRef name, int64_t opset) {
                  llvm::Twine(opset) + " is not supported");
   if (!best)
     return fault("operator " + name + " is not part of " + shown + " opset " +
-                 llvm::Twine(opset) + ": supported is it from opset " +
+                 llvm::Twine(opset) + ": it exists from opset " +
                  llvm::Twine(first->since) + " on");
   if (!best->import)
     return fault("operator " + name + " is not part of " + shown + " opset " +

@@ -52,7 +52,7 @@ std::string dlc::onnxTypeName(int onnxType) {
   for (const auto &entry : kTypes)
     if (entry.number == onnxType)
       return entry.name;
-  return "type " + std::to_string(onnxType);
+  return std::to_string(onnxType);
 }
 
 std::string dlc::unsupportedType(int onnxType) {

@@ -9,7 +9,7 @@ namespace dlc {
 
 /// The element type of ONNX's number for it; nothing where dlc has none.
 std::optional<DataType> elementTypeOf(int onnxType);
-/// `FLOAT`, `INT64`, ...: as ONNX spells it; `type 99` for an unknown number.
+/// `FLOAT`, `INT64`, ...: as ONNX spells it; the number itself where unknown.
 std::string onnxTypeName(int onnxType);
 /// The sentence that refuses a type: `element type STRING is not supported:
 /// supported are ...`.

@@ -54,7 +54,7 @@ def constant(name, shape, dtype=np.float32):
     return numpy_helper.from_array(values, name)
 
 
-@case("not a protobuf", ["model.onnx", "not an ONNX model|protobuf"])
+@case("not a protobuf", ["model.onnx", "not an ONNX model"])
 def _(folder):
     return b"#!/bin/sh\necho this is no model\n" * 20
 
@@ -123,11 +123,6 @@ def _(folder):
 def _(folder):
     return model([node("MatMul", ["x", "w"], ["y"])],
                  constants=[constant("w", (4, 5))])
-
-
-@case("output's declared shape is wrong", ["y"])
-def _(folder):
-    return model([node("Relu", ["x"], ["y"])], outputs=[("y", F32, [7, 7])])
 
 
 @case("cyclic graph", ["cycl", "the_node|other_node"])
