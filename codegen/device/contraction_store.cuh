@@ -152,11 +152,13 @@ private:
       }
       sts(at, sum);
     }
+    sync_warp(); // the cluster's barrier wants whole warps
     cluster_arrive(); // peers may leave once everyone has read
     sync_block();
     storeRows<kRows, BN, kTilePitch, Config::kThreads>(
         p, b, m0 + part * kRows, n0, int(threadIdx.x),
         [&](uint32_t offset) { return slice + offset; });
+    sync_warp();
     cluster_wait();
 #endif
   }
