@@ -230,9 +230,10 @@ Launch KernelBuilder::finish(llvm::StringRef kind, llvm::StringRef types,
   member("void *", "buffer", launch.buffers.size());
   member("const int64_t *", "cell", launch.cells.size());
   member("int64_t ", "symbol", launch.symbols.size());
-  text += "};\n" + accessors + "\n" + functors + "} // namespace\n\nDLC_KERNEL(@, P, " +
-          std::to_string(threads) + ", " + std::to_string(minBlocks) + ", " +
-          std::to_string(smemBytes) + ") {\n" + body.str() + "}\n";
+  text += "};\n" + accessors + "\n" + functors +
+          "} // namespace\n\nDLC_KERNEL(@, P, " + std::to_string(threads) +
+          ", " + std::to_string(minBlocks) + ", " + std::to_string(smemBytes) +
+          ") {\n" + body.str() + "}\n";
 
   llvm::SHA256 hash;
   hash.update(withoutComments(text));

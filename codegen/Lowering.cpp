@@ -79,9 +79,8 @@ llvm::Expected<LoweredModule> ModuleLowering::run() {
   for (Value *v : graph.outputs())
     for (const Dim &d : v->type().shape)
       d.forEachSymbol([&](llvm::StringRef s) {
-        auto it = module.symbols.find(s);
-        if (it == module.symbols.end() ||
-            it->second.home != SymbolHome::DeviceCell ||
+        auto it = symbols.find(s);
+        if (it == symbols.end() || it->second.home != SymbolHome::DeviceCell ||
             llvm::is_contained(read, s))
           return;
         read.push_back(s.str());
@@ -127,9 +126,8 @@ bool ModuleLowering::isSizedByDevice(const TensorType &type) const {
   bool found = false;
   for (const Dim &d : type.shape)
     d.forEachSymbol([&](llvm::StringRef s) {
-      auto it = module.symbols.find(s);
-      found |= it != module.symbols.end() &&
-               it->second.home == SymbolHome::DeviceCell;
+      auto it = symbols.find(s);
+      found |= it != symbols.end() && it->second.home == SymbolHome::DeviceCell;
     });
   return found;
 }
@@ -138,7 +136,7 @@ std::optional<Dim> ModuleLowering::aliasOffset(const Op &op) const {
   if (!op.hasTrait(OpTrait::View) || op.numOperands() == 0)
     return std::nullopt;
   const TensorType &type = op.result()->type();
-  IndexPrinter index(module.symbols, nullptr);
+  IndexPrinter index(symbols, nullptr);
   Shape at;
   for (int64_t d = 0; d < type.rank(); d++)
     at.push_back(
@@ -161,7 +159,7 @@ std::optional<Dim> ModuleLowering::aliasOffset(const Op &op) const {
   distance.forEachSymbol(
       [&](llvm::StringRef s) { fixed &= !s.starts_with("%"); });
   // Kernels load vectors of up to 16 bytes from the start of a buffer.
-  if (!fixed || !isMultipleOf(distance, 16, module.symbols))
+  if (!fixed || !isMultipleOf(distance, 16, symbols))
     return std::nullopt;
   return distance;
 }
@@ -268,7 +266,7 @@ llvm::Error ModuleLowering::lowerOp(const Op &op, uint32_t block) {
 
 llvm::Error ModuleLowering::lowerUnit(const Op &op, uint32_t block) {
   Unit unit(op);
-  EmitContext context{target, module.symbols};
+  EmitContext context{target, symbols};
   llvm::Expected<Emitted> emitted = emit(unit, context);
   if (!emitted)
     return emitted.takeError();

@@ -13,7 +13,7 @@ public:
   ModuleLowering(const Module &module, const Target &target,
                  const CodegenOptions &options)
       : module(module), target(target), options(options),
-        builder(module.symbols, target) {}
+        symbols(module.symbols), builder(symbols, target) {}
   llvm::Expected<LoweredModule> run();
 
 private:
@@ -43,13 +43,21 @@ private:
   void copy(uint32_t from, uint32_t to, const Dim &bytes, uint32_t block,
             const Location &location);
   bool isSizedByDevice(const TensorType &type) const;
+  /// A kernel that writes `d` as an i64 into `buffer`.
+  llvm::Error writeDim(const Dim &d, uint32_t buffer, uint32_t block,
+                       const Location &location);
+  /// A symbol that the runner of a loop sets.
+  uint32_t loopSymbol(llvm::StringRef stem, std::string &name);
   /// A symbol that a HostRead of `buffer` sets.
-  uint32_t hostRead(uint32_t buffer, DataType type, llvm::StringRef name,
+  uint32_t hostRead(uint32_t buffer, DataType type, llvm::StringRef stem,
                     uint32_t block, const Location &location);
+  void readAgain(uint32_t buffer, DataType type, uint32_t symbol,
+                 uint32_t block, const Location &location);
 
   const Module &module;
   const Target &target;
   const CodegenOptions &options;
+  SymbolTable symbols; ///< the module's, and those of loops
   PlanBuilder builder;
   llvm::DenseMap<const Value *, uint32_t> buffers;
 };

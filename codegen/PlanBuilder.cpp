@@ -280,6 +280,11 @@ static std::string commentText(llvm::StringRef name) {
 }
 
 LoweredModule PlanBuilder::finish() {
+  for (auto [a, b] : tied) {
+    plan::BufferT &x = *plan().buffers[a], &y = *plan().buffers[b];
+    x.first = y.first = std::min(x.first, y.first);
+    x.last = y.last = std::max(x.last, y.last);
+  }
   for (size_t i = 0; i < result.kernels.size(); i++) {
     KernelSource &k = result.kernels[i];
     std::string head = "// " + k.name + "\n";

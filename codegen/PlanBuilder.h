@@ -34,6 +34,9 @@ public:
   uint32_t root(uint32_t buffer) const;
   /// Says that the step at `position` reads or writes the buffer.
   void touch(uint32_t buffer, uint32_t position);
+  /// Says that two buffers may exchange their memory: both live as long as one
+  /// of them does.
+  void tie(uint32_t a, uint32_t b) { tied.emplace_back(a, b); }
   /// The buffer behind the cell of a symbol whose home is the device.
   uint32_t cell(llvm::StringRef symbol);
 
@@ -59,6 +62,7 @@ private:
   std::map<std::string, uint32_t, std::less<>> kernelIndices;
   std::vector<std::vector<std::string>> kernelNodes;
   std::multimap<uint64_t, std::pair<Constant, uint32_t>> weightBuffers;
+  std::vector<std::pair<uint32_t, uint32_t>> tied;
   uint32_t next = 0;
 };
 
