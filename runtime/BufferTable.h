@@ -4,6 +4,8 @@
 
 #include "runtime/Layout.h"
 
+#include <algorithm>
+
 namespace dlc {
 
 class BufferTable {
@@ -11,6 +13,8 @@ public:
   BufferTable(const plan::PlanT &plan, const Layout &layout)
       : Plan(&plan), Shape(&layout), Bases(plan.buffers.size()) {}
 
+  /// Forgets where everything is.
+  void clear() { std::fill(Bases.begin(), Bases.end(), nullptr); }
   /// Says where a buffer that lies in no other one is.
   void setBase(uint32_t root, void *base) {
     Bases[root] = static_cast<uint8_t *>(base);

@@ -48,7 +48,9 @@ Status Replay::update(Device &device, const Program &program,
   const std::vector<std::unique_ptr<StepT>> &steps =
       program.plan->blocks[0]->steps;
   kept = false;
-  PreparedLaunch prepared;
+  if (!Scratch)
+    Scratch = std::make_unique<PreparedLaunch>();
+  PreparedLaunch &prepared = *Scratch;
   for (size_t i = 0; i < steps.size(); i++) {
     // Copies and fills have no update of their own: record anew.
     const ActionUnion &action = steps[i]->action;

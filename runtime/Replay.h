@@ -25,6 +25,7 @@ private:
   std::unique_ptr<Graph> Recorded;
   std::vector<GraphNode> Nodes; ///< by step of the first block
   std::vector<uint8_t *> Bases; ///< by buffer, as recorded
+  std::unique_ptr<PreparedLaunch> Scratch;
 };
 
 } // namespace dlc

@@ -185,8 +185,11 @@ Status Session::bindInput(size_t index, const dlc_tensor &tensor) {
   if (tensor.data && tensor.bytes < *bytes)
     return bad(say("got memory of ", tensor.bytes, " bytes, expected ", *bytes,
                    " for ", toText(dims), " of ", dlc_type_name(tensor.type)));
-  Inputs[index].tensor = tensor;
-  Inputs[index].tensor->bytes = *bytes;
+  std::optional<dlc_tensor> &bound = Inputs[index].tensor;
+  if (!bound || !std::equal(dims.begin(), dims.end(), bound->dims))
+    Current = nullptr;
+  bound = tensor;
+  bound->bytes = *bytes;
   return Status();
 }
 
@@ -243,6 +246,8 @@ Status Session::tryVariant(size_t variant, const std::vector<Dims> &dims,
 }
 
 Status Session::prepare(Prepared *&prepared) {
+  if ((prepared = Current))
+    return Status();
   std::vector<Dims> dims;
   for (size_t i = 0; i < Inputs.size(); i++) {
     if (!Inputs[i].tensor)
@@ -284,10 +289,15 @@ Status Session::prepare(Prepared *&prepared) {
     log(DLC_LOG_DEBUG,
         say("prepared variant ", created->program->variant, ": arena of ",
             created->layout.arenaBytes, " bytes"));
+    created->table =
+        std::make_unique<BufferTable>(*created->program->plan, created->layout);
+    created->runner = std::make_unique<StepRunner>(
+        device(), *created->program, created->layout, *created->table, *Pool,
+        Options.mode);
     slot = std::move(created);
   }
   slot->lastUse = ++Uses;
-  prepared = slot.get();
+  prepared = Current = slot.get();
   while (Shapes.size() > kMaxShapes) {
     auto oldest = std::min_element(
         Shapes.begin(), Shapes.end(), [](const auto &a, const auto &b) {
@@ -330,27 +340,25 @@ Status Session::run(std::optional<Stream> stream) {
   Prepared *prepared = nullptr;
   DLC_RETURN_IF_FAILED(prepare(prepared));
 
-  BufferTable table(*prepared->program->plan, prepared->layout);
   LastStream = on;
   InFlight = true;
-  DLC_RETURN_IF_FAILED(setBases(*prepared, table, on));
+  DLC_RETURN_IF_FAILED(setBases(*prepared, on));
 
-  StepRunner runner(device(), *prepared->program, prepared->layout, table,
-                    *Pool, Options.mode);
+  StepRunner &runner = *prepared->runner;
+  runner.reset();
+  runner.setProfiler(Profiler, ProfilerUser);
   bool capturing = false;
   DLC_RETURN_IF_FAILED(device().isCapturing(on, capturing));
-  if (Profiler)
-    runner.setProfiler(Profiler, ProfilerUser);
   bool replays = Options.graphs && device().hasGraphs() && !Profiler &&
-                 !capturing && isStraight(*prepared->program->plan);
+                 !capturing && runner.isStraight();
   if (replays)
-    DLC_RETURN_IF_FAILED(prepared->replay.run(device(), *prepared->program,
-                                              prepared->layout, table, *Pool,
-                                              OwnStream, on));
+    DLC_RETURN_IF_FAILED(
+        prepared->replay.run(device(), *prepared->program, prepared->layout,
+                             *prepared->table, *Pool, OwnStream, on));
   else
     DLC_RETURN_IF_FAILED(runner.run(on));
   for (size_t i = 0; i < Outputs.size(); i++)
-    DLC_RETURN_IF_FAILED(finishOutput(*prepared, table, runner, i, on));
+    DLC_RETURN_IF_FAILED(finishOutput(*prepared, i, on));
   // A captured run belongs to the caller's graph: there is nothing to wait for.
   if (capturing)
     InFlight = false;

@@ -63,6 +63,9 @@ private:
   struct Prepared {
     const Program *program = nullptr;
     Layout layout;
+    // They refer to the layout, which therefore stays where it is.
+    std::unique_ptr<BufferTable> table;
+    std::unique_ptr<StepRunner> runner;
     Replay replay;
     uint64_t lastUse = 0;
   };
@@ -89,15 +92,15 @@ private:
   Status tryVariant(size_t variant, const std::vector<Dims> &dims,
                     Prepared &prepared);
 
-  Status setBases(Prepared &prepared, BufferTable &table, Stream stream);
-  Status setInput(const Prepared &prepared, BufferTable &table, size_t index,
-                  Stream stream);
-  Status setOutput(Prepared &prepared, BufferTable &table, size_t index);
-  Status setStates(const Prepared &prepared, BufferTable &table, Stream stream);
-  Status finishOutput(Prepared &prepared, const BufferTable &table,
-                      StepRunner &runner, size_t index, Stream stream);
-  Status trueShape(const Prepared &prepared, StepRunner &runner, size_t index,
-                   Stream stream, Dims &dims);
+  Status setBases(Prepared &prepared, Stream stream);
+  Status setInput(Prepared &prepared, size_t index, Stream stream);
+  Status setOutput(Prepared &prepared, size_t index);
+  Status setStates(Prepared &prepared, Stream stream);
+  Status finishOutput(Prepared &prepared, size_t index, Stream stream);
+  Status trueShape(Prepared &prepared, size_t index, Stream stream, Dims &dims);
+  std::string outputName(size_t index) const {
+    return say("output \"", OutputPorts[index].name, "\"");
+  }
   void log(dlc_log_level level, const std::string &message) const;
 
   std::shared_ptr<DeviceBundle> Owner; // outlives all device memory below
@@ -112,6 +115,7 @@ private:
   std::vector<Input> Inputs;
   std::vector<Output> Outputs;
   std::map<std::vector<Dims>, std::unique_ptr<Prepared>> Shapes;
+  Prepared *Current = nullptr; ///< that of the bound inputs, if known
   uint64_t Uses = 0;
   DeviceMemory Arena, Cells;
   uint8_t *CallerArena = nullptr;

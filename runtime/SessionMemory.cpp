@@ -14,10 +14,10 @@ static bool isUsable(const Device &device, const dlc_tensor &tensor,
   return isThere && reinterpret_cast<uintptr_t>(tensor.data) % alignment == 0;
 }
 
-Status Session::setBases(Prepared &prepared, BufferTable &table,
-                         Stream stream) {
+Status Session::setBases(Prepared &prepared, Stream stream) {
   const PlanT &plan = *prepared.program->plan;
   const Layout &layout = prepared.layout;
+  BufferTable &table = *prepared.table;
 
   uint8_t *arena = CallerArena;
   if (arena && CallerArenaBytes < layout.arenaBytes)
@@ -36,6 +36,7 @@ Status Session::setBases(Prepared &prepared, BufferTable &table,
     DLC_RETURN_IF_FAILED(
         device().fill(arena, 0xff, 1, layout.arenaBytes, stream));
 
+  table.clear();
   for (uint32_t i = 0; i < plan.buffers.size(); i++) {
     const BufferT &buffer = *plan.buffers[i];
     if (buffer.alias != kNone)
@@ -48,10 +49,10 @@ Status Session::setBases(Prepared &prepared, BufferTable &table,
       table.setBase(i, prepared.program->weights[buffer.weight]);
   }
   for (size_t i = 0; i < Inputs.size(); i++)
-    DLC_RETURN_IF_FAILED(setInput(prepared, table, i, stream));
-  DLC_RETURN_IF_FAILED(setStates(prepared, table, stream));
+    DLC_RETURN_IF_FAILED(setInput(prepared, i, stream));
+  DLC_RETURN_IF_FAILED(setStates(prepared, stream));
   for (size_t i = 0; i < Outputs.size(); i++)
-    DLC_RETURN_IF_FAILED(setOutput(prepared, table, i));
+    DLC_RETURN_IF_FAILED(setOutput(prepared, i));
   if (Options.mode.seed)
     for (uint32_t i = 0; i < plan.buffers.size(); i++)
       if (plan.buffers[i]->space == Space::Output && table.base(i))
@@ -65,38 +66,35 @@ Status Session::setBases(Prepared &prepared, BufferTable &table,
   return Status();
 }
 
-Status Session::setInput(const Prepared &prepared, BufferTable &table,
-                         size_t index, Stream stream) {
+Status Session::setInput(Prepared &prepared, size_t index, Stream stream) {
   uint32_t buffer = prepared.program->plan->inputs[index]->buffer;
   const dlc_tensor &tensor = *Inputs[index].tensor;
   uint32_t alignment = prepared.program->plan->buffers[buffer]->alignment;
   if (isUsable(device(), tensor, alignment)) {
-    table.setBase(buffer, tensor.data);
+    prepared.table->setBase(buffer, tensor.data);
     return Status();
   }
   DeviceMemory &staging = Inputs[index].staging;
-  DLC_RETURN_IF_FAILED(staging.reserve(
-      device(), tensor.bytes, say("input \"", InputPorts[index].name, "\"")));
-  table.setBase(buffer, staging.data());
+  DLC_RETURN_IF_FAILED(staging.reserve(device(), tensor.bytes, "an input"));
+  prepared.table->setBase(buffer, staging.data());
   return tensor.memory == DLC_MEMORY_DEVICE
              ? device().copy(staging.data(), tensor.data, tensor.bytes, stream)
              : device().copyIn(staging.data(), tensor.data, tensor.bytes,
                                stream);
 }
 
-Status Session::setStates(const Prepared &prepared, BufferTable &table,
-                          Stream stream) {
+Status Session::setStates(Prepared &prepared, Stream stream) {
   const PlanT &plan = *prepared.program->plan;
   for (const auto &variable : plan.states) {
     uint64_t bytes = prepared.layout.bytes[variable->buffer];
     StateMemory &state = States[variable->name];
-    if (state.memory.bytes() != bytes) {
+    if (!state.memory.data() || state.memory.bytes() != bytes) {
       state.memory.reset();
       DLC_RETURN_IF_FAILED(state.memory.reserve(
           device(), bytes, say("state \"", variable->name, "\"")));
       state.isInitialised = false;
     }
-    table.setBase(variable->buffer, state.memory.data());
+    prepared.table->setBase(variable->buffer, state.memory.data());
     if (state.isInitialised)
       continue;
     if (variable->initial == kNone) {
@@ -117,13 +115,31 @@ Status Session::setStates(const Prepared &prepared, BufferTable &table,
 
 // ---- outputs ----------------------------------------------------------------
 
-Status Session::setOutput(Prepared &prepared, BufferTable &table,
-                          size_t index) {
+static Status tooSmall(const std::string &name, uint64_t got,
+                       const dlc_tensor &expected) {
+  return Status(DLC_BAD_INPUT, say(name, ": got memory of ", got,
+                                   " bytes, expected ", expected.bytes, " for ",
+                                   toText({expected.dims, expected.rank})));
+}
+
+/// Asks the caller for an output's memory.
+static Status allocateOutput(dlc_allocate_callback callback, void *user,
+                             size_t index, const std::string &name,
+                             dlc_tensor &tensor) {
+  tensor.data = callback(user, index, &tensor);
+  if (tensor.data || tensor.bytes == 0)
+    return Status();
+  return Status(
+      DLC_OUT_OF_MEMORY,
+      say(name, ": the allocator gave no memory for ", tensor.bytes, " bytes"));
+}
+
+Status Session::setOutput(Prepared &prepared, size_t index) {
   const PlanT &plan = *prepared.program->plan;
   const OutputLayout &shape = prepared.layout.outputs[index];
+  BufferTable &table = *prepared.table;
   uint32_t buffer = plan.outputs[index]->buffer;
   Output &output = Outputs[index];
-  std::string name = say("output \"", OutputPorts[index].name, "\"");
 
   dlc_tensor &result = output.result;
   result = {};
@@ -134,9 +150,7 @@ Status Session::setOutput(Prepared &prepared, BufferTable &table,
   result.bytes = shape.bytes;
 
   if (output.bound && !shape.dynamic && output.bound->bytes < shape.bytes)
-    return Status(DLC_BAD_INPUT, say(name, ": got memory of ",
-                                     output.bound->bytes, " bytes, expected ",
-                                     shape.bytes, " for ", toText(shape.dims)));
+    return tooSmall(outputName(index), output.bound->bytes, result);
   // Kernels write to it directly unless it is a piece of something else, or
   // another output owns it already.
   const BufferT &self = *plan.buffers[buffer];
@@ -144,14 +158,13 @@ Status Session::setOutput(Prepared &prepared, BufferTable &table,
       self.space == Space::Output && self.alias == kNone && !table.base(buffer);
   uint64_t bytes = prepared.layout.bytes[buffer];
   if (isOwn && !output.bound && Allocate && !shape.dynamic) {
-    result.data = Allocate(AllocateUser, index, &result);
-    if (!result.data)
-      return Status(DLC_OUT_OF_MEMORY,
-                    say(name, ": the allocator gave no memory for ",
-                        result.bytes, " bytes"));
+    DLC_RETURN_IF_FAILED(allocateOutput(Allocate, AllocateUser, index,
+                                        outputName(index), result));
     if (shape.bytes >= bytes &&
-        reinterpret_cast<uintptr_t>(result.data) % self.alignment == 0)
-      return table.setBase(buffer, result.data), Status();
+        reinterpret_cast<uintptr_t>(result.data) % self.alignment == 0) {
+      table.setBase(buffer, result.data);
+      return Status();
+    }
   }
   if (isOwn && output.bound && output.bound->bytes >= bytes &&
       isUsable(device(), *output.bound, self.alignment)) {
@@ -160,16 +173,19 @@ Status Session::setOutput(Prepared &prepared, BufferTable &table,
   }
   if (!isOwn && (output.bound || Allocate))
     return Status();
-  DLC_RETURN_IF_FAILED(output.own.reserve(device(), bytes, name));
+  if (output.own.bytes() < bytes || !output.own.data())
+    DLC_RETURN_IF_FAILED(
+        output.own.reserve(device(), bytes, outputName(index)));
   if (isOwn)
     table.setBase(buffer, output.own.data());
   return Status();
 }
 
-Status Session::trueShape(const Prepared &prepared, StepRunner &runner,
-                          size_t index, Stream stream, Dims &dims) {
+Status Session::trueShape(Prepared &prepared, size_t index, Stream stream,
+                          Dims &dims) {
   const PlanT &plan = *prepared.program->plan;
   const PortT &port = *plan.outputs[index];
+  StepRunner &runner = *prepared.runner;
   for (uint32_t dim : port.dims) {
     std::vector<bool> used =
         symbolsOf(plan.expressions, dim, plan.symbols.size());
@@ -183,45 +199,37 @@ Status Session::trueShape(const Prepared &prepared, StepRunner &runner,
   return Status();
 }
 
-Status Session::finishOutput(Prepared &prepared, const BufferTable &table,
-                             StepRunner &runner, size_t index, Stream stream) {
+Status Session::finishOutput(Prepared &prepared, size_t index, Stream stream) {
   const OutputLayout &shape = prepared.layout.outputs[index];
   const PortT &port = *prepared.program->plan->outputs[index];
   Output &output = Outputs[index];
   dlc_tensor &result = output.result;
-  std::string name = say("output \"", port.name, "\"");
   if (shape.dynamic) {
     Dims dims;
-    DLC_RETURN_IF_FAILED(trueShape(prepared, runner, index, stream, dims));
+    DLC_RETURN_IF_FAILED(trueShape(prepared, index, stream, dims));
     std::optional<uint64_t> bytes = denseBytes(dims, port.type);
     if (!bytes || *bytes > shape.bytes)
       return Status(DLC_KERNEL_ERROR,
-                    say(name, " became ", toText(dims), ", at most ",
-                        toText(shape.dims), " was expected"));
+                    say(outputName(index), " became ", toText(dims),
+                        ", at most ", toText(shape.dims), " was expected"));
     std::copy(dims.begin(), dims.end(), result.dims);
     result.bytes = *bytes;
   }
   uint8_t *computed = nullptr;
-  DLC_RETURN_IF_FAILED(
-      table.address(port.buffer, 0, result.bytes, runner.values(), computed));
+  DLC_RETURN_IF_FAILED(prepared.table->address(
+      port.buffer, 0, result.bytes, prepared.runner->values(), computed));
   output.isValid = true;
 
   bool toHost = device().isHost();
   if (output.bound) {
     if (output.bound->bytes < result.bytes)
-      return Status(DLC_BAD_INPUT,
-                    say(name, ": got memory of ", output.bound->bytes,
-                        " bytes, expected ", result.bytes, " for ",
-                        toText({result.dims, result.rank})));
+      return tooSmall(outputName(index), output.bound->bytes, result);
     result.data = output.bound->data;
     result.memory = output.bound->memory;
     toHost = result.memory == DLC_MEMORY_HOST;
   } else if (Allocate && !result.data) {
-    result.data = Allocate(AllocateUser, index, &result);
-    if (!result.data && result.bytes)
-      return Status(DLC_OUT_OF_MEMORY,
-                    say(name, ": the allocator gave no memory for ",
-                        result.bytes, " bytes"));
+    DLC_RETURN_IF_FAILED(allocateOutput(Allocate, AllocateUser, index,
+                                        outputName(index), result));
   } else if (!result.data) {
     result.data = output.own.data();
   }

@@ -7,19 +7,33 @@
 using namespace dlc;
 using namespace dlc::plan;
 
-bool dlc::isStraight(const PlanT &plan) {
-  for (const auto &step : plan.blocks[0]->steps)
-    if (step->action.type == Action::HostRead ||
-        step->action.type == Action::If || step->action.type == Action::Loop)
-      return false;
-  return true;
+/// Whether the host takes part in the step, so that all streams must meet.
+static bool meets(const StepT &step) {
+  return step.action.type == Action::HostRead ||
+         step.action.type == Action::If || step.action.type == Action::Loop;
 }
 
 StepRunner::StepRunner(Device &device, const Program &program,
                        const Layout &layout, BufferTable &table,
                        StreamPool &pool, const LaunchMode &mode)
     : Owner(device), Loaded(program), Plan(*program.plan), Shape(layout),
-      Table(table), Pool(pool), Mode(mode), Values(&layout.values) {}
+      Table(table), Pool(pool), Mode(mode), Values(&layout.values) {
+  for (const auto &step : Plan.blocks[0]->steps)
+    Straight &= !meets(*step);
+  for (const auto &block : Plan.blocks) {
+    std::vector<bool> &awaited = Awaited.emplace_back(block->steps.size());
+    for (const auto &step : block->steps)
+      for (uint32_t after : step->after)
+        if (block->steps[after]->stream != step->stream)
+          awaited[after] = true;
+  }
+}
+
+void StepRunner::reset() {
+  Values = &Shape.values;
+  Symbols.clear();
+  IsSet.clear();
+}
 
 Status StepRunner::run(Stream main) {
   Main = main;
@@ -28,85 +42,81 @@ Status StepRunner::run(Stream main) {
 
 // ---- blocks and streams -----------------------------------------------------
 
-/// Whether the host takes part in the step, so that all streams must meet.
-static bool meets(const StepT &step) {
-  return step.action.type == Action::HostRead ||
-         step.action.type == Action::If || step.action.type == Action::Loop;
+Stream StepRunner::streamOf(uint32_t stream) const {
+  return stream > 0 ? Pool.stream(stream - 1) : Main;
 }
 
-Status StepRunner::runBlock(size_t index) {
-  const std::vector<std::unique_ptr<StepT>> &steps = Plan.blocks[index]->steps;
-  std::vector<GraphNode> *nodes = index == 0 ? Nodes : nullptr;
-  if (nodes)
-    nodes->assign(steps.size(), nullptr);
+/// Lets the main stream wait for the side streams that are active.
+Status StepRunner::join(size_t block, uint64_t &active) {
+  size_t count = Plan.blocks[block]->steps.size();
+  for (uint32_t s = 1; s < Plan.streams; s++) {
+    if (!(active >> s & 1))
+      continue;
+    Event end = Pool.event(1 + count + s);
+    DLC_RETURN_IF_FAILED(Owner.record(end, streamOf(s)));
+    DLC_RETURN_IF_FAILED(Owner.wait(Main, end));
+  }
+  active = 0;
+  return Status();
+}
 
-  // Event 0 is the fork, then one for each step that another stream waits for,
-  // then one for the end of each side stream.
-  bool forked = Plan.streams > 1 && !Owner.isHost() && !Profiler;
+Status StepRunner::runBlock(size_t block) {
+  const std::vector<std::unique_ptr<StepT>> &steps = Plan.blocks[block]->steps;
+  std::vector<GraphNode> *nodes = block == 0 ? Nodes : nullptr;
   size_t count = steps.size();
-  std::vector<bool> awaited(forked ? count : 0), active(Plan.streams);
+  if (nodes)
+    nodes->assign(count, nullptr);
+
+  // Event 0 is the fork, then one for each step, then one for the end of each
+  // side stream.
+  bool forked = Plan.streams > 1 && !Owner.isHost() && !Profiler;
   if (forked) {
     DLC_RETURN_IF_FAILED(
         Pool.reserve(Plan.streams - 1, 1 + count + Plan.streams));
-    for (const auto &step : steps)
-      for (uint32_t after : step->after)
-        if (steps[after]->stream != step->stream)
-          awaited[after] = true;
     DLC_RETURN_IF_FAILED(Owner.record(Pool.event(0), Main));
   }
-  auto streamOf = [&](uint32_t stream) {
-    return forked && stream > 0 ? Pool.stream(stream - 1) : Main;
-  };
-  auto join = [&]() -> Status {
-    for (uint32_t s = 1; forked && s < Plan.streams; s++) {
-      if (!active[s])
-        continue;
-      active[s] = false;
-      Event end = Pool.event(1 + count + s);
-      DLC_RETURN_IF_FAILED(Owner.record(end, streamOf(s)));
-      DLC_RETURN_IF_FAILED(Owner.wait(Main, end));
-    }
-    return Status();
-  };
-
-  // A kernel may overlap the one in front of it only when that is all that it
-  // waits for.
-  std::vector<bool> afterLaunch(Plan.streams);
+  // By stream, of which there are at most 64: whether it was forked, and
+  // whether its last step is a launch that nothing else was waited for since.
+  // Only then a kernel may overlap the one in front of it.
+  uint64_t active = 0, afterLaunch = 0;
   for (size_t i = 0; i < count; i++) {
     const StepT &step = *steps[i];
-    uint32_t stream = forked ? step.stream : 0;
-    if (meets(step)) {
-      DLC_RETURN_IF_FAILED(join());
-      stream = 0;
-    }
-    if (forked && stream > 0 && !active[stream]) {
-      active[stream] = true;
-      afterLaunch[stream] = false;
+    bool isMeeting = meets(step);
+    uint32_t stream = forked && !isMeeting ? step.stream : 0;
+    uint64_t bit = uint64_t(1) << stream;
+    if (isMeeting)
+      DLC_RETURN_IF_FAILED(join(block, active));
+    if (stream > 0 && !(active & bit)) {
+      active |= bit;
+      afterLaunch &= ~bit;
       DLC_RETURN_IF_FAILED(Owner.wait(streamOf(stream), Pool.event(0)));
     }
-    if (forked && !meets(step))
+    if (forked && !isMeeting)
       for (uint32_t after : step.after)
         if (steps[after]->stream != step.stream && !meets(*steps[after])) {
-          afterLaunch[stream] = false;
+          afterLaunch &= ~bit;
           DLC_RETURN_IF_FAILED(
               Owner.wait(streamOf(stream), Pool.event(1 + after)));
         }
     Status status = Profiler
                         ? runProfiled(step)
-                        : runStep(step, streamOf(stream), afterLaunch[stream]);
+                        : runStep(step, streamOf(stream), afterLaunch & bit);
     if (!status.ok())
       return describe(std::move(status), step);
-    bool launched = step.action.type == Action::Launch && !Prepared.empty;
-    if (launched || step.action.type != Action::Launch)
-      afterLaunch[stream] = launched;
+    bool isLaunch = step.action.type == Action::Launch;
+    bool launched = isLaunch && !Prepared.empty;
+    if (launched)
+      afterLaunch |= bit;
+    else if (!isLaunch)
+      afterLaunch &= ~bit;
     if (nodes && launched)
       DLC_RETURN_IF_FAILED(Owner.lastNode(streamOf(stream), (*nodes)[i]));
-    if (forked && meets(step))
+    if (forked && isMeeting)
       DLC_RETURN_IF_FAILED(Owner.record(Pool.event(0), Main));
-    else if (forked && awaited[i])
+    else if (forked && Awaited[block][i])
       DLC_RETURN_IF_FAILED(Owner.record(Pool.event(1 + i), streamOf(stream)));
   }
-  return join();
+  return join(block, active);
 }
 
 Status StepRunner::describe(Status status, const StepT &step) const {

@@ -8,10 +8,6 @@
 
 namespace dlc {
 
-/// Whether a plan is launches, copies and fills alone, so that it can be
-/// recorded as a graph and needs no word from the host while it runs.
-bool isStraight(const plan::PlanT &plan);
-
 class StepRunner {
 public:
   StepRunner(Device &device, const Program &program, const Layout &layout,
@@ -26,6 +22,12 @@ public:
   /// block, null for the other steps and for launches of nothing.
   void setNodes(std::vector<GraphNode> *nodes) { Nodes = nodes; }
 
+  /// Whether the plan is launches, copies and fills alone, so that it can be
+  /// recorded as a graph and needs no word from the host while it runs.
+  bool isStraight() const { return Straight; }
+
+  /// Forgets what the last run found out.
+  void reset();
   /// Runs the program in stream order of `main`.
   Status run(Stream main);
 
@@ -37,6 +39,8 @@ public:
 
 private:
   Status runBlock(size_t block);
+  Stream streamOf(uint32_t stream) const;
+  Status join(size_t block, uint64_t &active);
   Status runStep(const plan::StepT &step, Stream stream, bool overlaps);
   Status runProfiled(const plan::StepT &step);
   Status launch(const plan::LaunchT &step, Stream stream, bool overlaps);
@@ -63,6 +67,9 @@ private:
   void *ProfilerUser = nullptr;
   std::vector<GraphNode> *Nodes = nullptr;
 
+  bool Straight = true;
+  std::vector<std::vector<bool>> Awaited; ///< by block and step: another
+                                          ///< stream waits for it
   Stream Main = nullptr;
   PreparedLaunch Prepared;
   // Those of the layout until a step sets a symbol.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run whose shapes were seen before allocates nothing.
+#include "SessionFixture.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+static std::atomic<bool> isCounting = false;
+static std::atomic<int> allocations = 0;
+
+// Not inlined, or the compiler sees free() for what new gave.
+__attribute__((noinline)) void *operator new(size_t bytes) {
+  if (isCounting)
+    allocations++;
+  if (void *memory = malloc(bytes))
+    return memory;
+  throw std::bad_alloc();
+}
+__attribute__((noinline)) void operator delete(void *memory) noexcept {
+  free(memory);
+}
+__attribute__((noinline)) void operator delete(void *memory, size_t) noexcept {
+  free(memory);
+}
+
+using namespace dlc::test;
+
+TEST(Allocation, NoneOnTheHotPath) {
+  // Two streams, a fill, copies and state.
+  PlanMaker m;
+  uint32_t n = m.symbol("N", Home::HostArgument, 1, 100, 0, 0);
+  uint32_t N = m.pool.symbol(n), bytes = m.pool.mul(N, m.pool.constant(4));
+  uint32_t x = m.buffer(Space::Input, bytes),
+           y = m.buffer(Space::Output, bytes);
+  uint32_t t = m.buffer(Space::Arena, bytes);
+  uint32_t state = m.buffer(Space::State, bytes);
+  m.port(m.plan->inputs, "x", ElementType::F32, {N}, x);
+  m.port(m.plan->outputs, "y", ElementType::F32, {N}, y);
+  m.plan->streams = 2;
+  auto variable = std::make_unique<StateVariableT>();
+  variable->name = "a name that is longer than a short string may be";
+  variable->buffer = state;
+  m.plan->states.push_back(std::move(variable));
+  FillT fill;
+  fill.buffer = t;
+  fill.bytes = bytes;
+  m.step(std::move(fill)).stream = 1;
+  m.copy(x, t, bytes);
+  m.copy(t, y, bytes);
+  StateT store;
+  store.from = t;
+  m.step(std::move(store));
+  Fixture f(m);
+  std::vector<float> data[2] = {randomFloats(50, 1), randomFloats(50, 2)};
+  dlc_tensor tensors[2] = {tensorOf(data[0], DLC_F32, {50}),
+                           tensorOf(data[1], DLC_F32, {50})};
+  std::vector<float> out[2] = {std::vector<float>(50), std::vector<float>(50)};
+  dlc_tensor outs[2] = {tensorOf(out[0], DLC_F32, {50}),
+                        tensorOf(out[1], DLC_F32, {50})};
+  for (int run = 0; run < 10; run++) {
+    isCounting = run >= 4;
+    int k = run % 2;
+    ASSERT_EQ(dlc_session_bind_input(f.session, 0, &tensors[k]), DLC_OK);
+    ASSERT_EQ(dlc_session_bind_output(f.session, 0, &outs[k]), DLC_OK);
+    ASSERT_EQ(dlc_session_run(f.session), DLC_OK) << dlc_last_error();
+    isCounting = false;
+    EXPECT_EQ(out[k], data[k]);
+  }
+  EXPECT_EQ(allocations, 0);
+}
