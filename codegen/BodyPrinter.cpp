@@ -68,6 +68,16 @@ Dim BodyPrinter::derived(llvm::StringRef name, const Dim &extent,
   });
 }
 
+int64_t codegen::innermostDimension(const TensorType &type) {
+  if (type.rank() == 0 || !type.layout.isPermutation())
+    return -1;
+  llvm::SmallVector<int64_t, 6> order = type.layout.order(type.rank());
+  for (int64_t d : llvm::reverse(order))
+    if (!type.shape[d].isConstant(1))
+      return d;
+  return order.back();
+}
+
 Coordinates BodyPrinter::decode(const TensorType &type, const Dim &base,
                                 bool rows, llvm::StringRef prefix) {
   Coordinates at;
@@ -78,6 +88,7 @@ Coordinates BodyPrinter::decode(const TensorType &type, const Dim &base,
   llvm::SmallVector<int64_t, 6> order = type.layout.order(rank);
   Dim linear = rows ? base : base + laneDim;
   Dim stride = 1;
+  int64_t innermost = innermostDimension(type);
   for (int64_t i = rank - 1; i >= 0; i--) {
     int64_t d = order[i];
     const Dim &extent = type.shape[d];
@@ -87,7 +98,7 @@ Coordinates BodyPrinter::decode(const TensorType &type, const Dim &base,
                      [&](int64_t o) { return !type.shape[o].isConstant(1); }))
       value = mod(value, extent);
     // A row's vectors start at multiples of their width and end inside it.
-    bool inner = rows && i == rank - 1;
+    bool inner = rows && d == innermost;
     std::string name = (prefix + llvm::Twine(d)).str();
     at.index[d] = derived(name, inner ? extent - (vector - 1) : extent, value);
     if (inner) {

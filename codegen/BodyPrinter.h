@@ -125,4 +125,8 @@ private:
   std::string failure;
 };
 
+/// The dimension along which neighbours in memory lie, those of extent 1 left
+/// out; -1 for rank 0 and blocked layouts.
+int64_t innermostDimension(const TensorType &type);
+
 } // namespace dlc::codegen

@@ -31,7 +31,7 @@ Config configure(const Unit &unit, const EmitContext &context) {
     c.vector = 1;
     return c;
   }
-  int64_t inner = space.layout.order(space.rank()).back();
+  int64_t inner = innermostDimension(space);
   for (int64_t v = c.vector; v > 1; v /= 2)
     if (isMultipleOf(space.shape[inner], v, context.symbols)) {
       // At least half of the width: rows decode once for all lanes.

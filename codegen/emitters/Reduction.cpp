@@ -86,10 +86,11 @@ llvm::Error Printer::analyse() {
   if (!layout.isPermutation())
     layout = Layout();
   for (int64_t d : layout.order(rank)) {
+    if (type.shape[d].isConstant(1))
+      continue;
     (reduced[d] ? reducedDims : keptDims).push_back(d);
     (reduced[d] ? reducedBox : keptBox).push_back(type.shape[d]);
-    if (!type.shape[d].isConstant(1))
-      innerKept = reduced[d] ? Dim(1) : type.shape[d];
+    innerKept = reduced[d] ? Dim(1) : type.shape[d];
   }
   rows = elementCount(keptBox);
   size = elementCount(reducedBox);

@@ -48,9 +48,9 @@ int64_t Printer::chooseVector() const {
   // Lanes along the innermost dimension in memory, where the window is one
   // element wide.
   const TensorType &type = resultType(hero);
-  if (!type.layout.isPermutation())
+  int64_t inner = innermostDimension(type);
+  if (inner < 0)
     return 1;
-  int64_t inner = type.layout.order(type.rank()).back();
   if (hero.kind() == OpKind::Pool) {
     auto pool = llvm::cast<PoolOp>(&hero);
     if (pool.window()[inner] != 1 || pool.strides()[inner] != 1 ||
@@ -75,8 +75,7 @@ int64_t Printer::chooseVector() const {
 Coordinates Printer::point(BodyPrinter &printer) {
   const TensorType &type = resultType(hero);
   IndexPrinter &index = kernel.index();
-  int64_t inner =
-      type.rank() ? type.layout.order(type.rank()).back() : int64_t(0);
+  int64_t inner = innermostDimension(type);
   Coordinates at;
   for (int64_t d = 0; d < type.rank(); d++) {
     if (type.shape[d].isConstant(1)) {
