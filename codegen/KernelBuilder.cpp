@@ -157,6 +157,12 @@ std::string KernelBuilder::input(unsigned i) {
                 false, type.str());
 }
 
+std::string KernelBuilder::operand(const Value *value) {
+  if (value->inputOf())
+    return input(value->index());
+  return weight(llvm::cast<ConstantOp>(value->definingOp()).value());
+}
+
 std::string KernelBuilder::result(unsigned i) {
   const TensorType &type = theUnit.resultType(i);
   return buffer(BufferRef::result(i), "out" + std::to_string(i), type.element,

@@ -29,6 +29,9 @@ public:
 
   /// C++ expression of the typed pointer, `in0(p)`.
   std::string input(unsigned i);
+  /// The same for an operand of the unit's op: an input of its body, or a
+  /// constant in it.
+  std::string operand(const Value *value);
   std::string result(unsigned i);
   std::string workspace(unsigned i, DataType element);
   std::string weight(const Constant &constant);

@@ -7,15 +7,16 @@ using namespace dlc;
 using namespace dlc::codegen;
 
 /// What the three have in common: element type and the split around the axis.
-static AxisSplit printAxis(ProblemPrinter &problem, const TensorType &type,
+static AxisSplit printAxis(ProblemPrinter &problem, const Value *input,
                            int64_t axis, KernelBuilder &kernel) {
+  const TensorType &type = input->type();
   AxisSplit split = splitAt(type.shape, axis);
   problem.type("T", storageName(type.element));
   problem.type("Index", "::Index");
   problem.size("outer", split.outer);
   problem.size("length", split.length);
   problem.size("inner", split.inner);
-  problem.pointer(storageName(type.element), "input", kernel.input(0));
+  problem.pointer(storageName(type.element), "input", kernel.operand(input));
   return split;
 }
 
@@ -32,7 +33,7 @@ ArgReduceEmitter::emit(const Unit &unit, const EmitContext &context) const {
   KernelBuilder kernel(unit, context);
   kernel.include("arg_reduce");
   ProblemPrinter problem(kernel);
-  AxisSplit split = printAxis(problem, op.input()->type(), op.axis(), kernel);
+  AxisSplit split = printAxis(problem, op.input(), op.axis(), kernel);
   problem.flag("kLargest", op.kind() == ArgReduceKind::Max);
   problem.flag("kSelectLast", op.selectLast());
   problem.pointer("int64_t", "result", kernel.result(0), true);
@@ -56,7 +57,7 @@ CumulativeEmitter::emit(const Unit &unit, const EmitContext &context) const {
   kernel.include("cumulative");
   ProblemPrinter problem(kernel);
   const TensorType &type = op.input()->type();
-  AxisSplit split = printAxis(problem, type, op.axis(), kernel);
+  AxisSplit split = printAxis(problem, op.input(), op.axis(), kernel);
   problem.type("Combine",
                op.kind() == CumulativeKind::Sum ? "ReduceSum" : "ReduceProd");
   problem.flag("kExclusive", op.exclusive());
@@ -82,7 +83,7 @@ llvm::Expected<Emission> TopKEmitter::emit(const Unit &unit,
   kernel.include("topk");
   ProblemPrinter problem(kernel);
   const TensorType &type = op.input()->type();
-  AxisSplit split = printAxis(problem, type, op.axis(), kernel);
+  AxisSplit split = printAxis(problem, op.input(), op.axis(), kernel);
   problem.size("k", unit.resultType(0).shape[op.axis()]);
   problem.flag("kLargest", op.largest());
   problem.pointer(storageName(type.element), "values", kernel.result(0), true);

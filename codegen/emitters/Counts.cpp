@@ -22,7 +22,8 @@ NonZeroEmitter::emit(const Unit &unit, const EmitContext &context) const {
   problem.constant("int", "kRank", llvm::Twine(type.rank()));
   problem.sizes("dim", type.shape);
   problem.size("size", type.elementCount());
-  problem.pointer(storageName(type.element), "input", kernel.input(0));
+  problem.pointer(storageName(type.element), "input",
+                  kernel.operand(op.input()));
   problem.pointer("int64_t", "result", kernel.result(0), true);
   problem.pointer("int64_t", "count", kernel.workspace(0, DataType::I64), true);
   kernel.functors = problem.str();
@@ -88,9 +89,10 @@ NonMaxSuppressionEmitter::emit(const Unit &unit,
                       true);
     } else {
       problem.flag("kCenter", op.centerPointBox());
-      problem.pointer(storageName(boxes.element), "boxData", kernel.input(0));
+      problem.pointer(storageName(boxes.element), "boxData",
+                      kernel.operand(op.boxes()));
       problem.pointer(storageName(scores.element), "scoreData",
-                      kernel.input(1));
+                      kernel.operand(op.scores()));
       problem.function("int64_t", "maxOutput", "const P &p",
                        scalarOperand(kernel, unit, op.maxOutputBoxesPerClass(),
                                      "int64_t", "0"));

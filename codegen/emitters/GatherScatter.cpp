@@ -14,9 +14,10 @@ static void printGather(ProblemPrinter &problem, KernelBuilder &kernel,
   problem.type("T", storageName(input->type().element));
   problem.type("I", storageName(indices->type().element));
   problem.type("Index", "::Index");
-  problem.pointer(storageName(input->type().element), "input", kernel.input(0));
+  problem.pointer(storageName(input->type().element), "input",
+                  kernel.operand(input));
   problem.pointer(storageName(indices->type().element), "indices",
-                  kernel.input(1));
+                  kernel.operand(indices));
   problem.pointer(storageName(result.element), "result", kernel.result(0),
                   true);
   problem.size("size", result.elementCount());
@@ -96,12 +97,13 @@ static llvm::StringRef combineName(ScatterReduction reduction) {
 }
 
 static void printScatter(ProblemPrinter &problem, KernelBuilder &kernel,
-                         Value *input, Value *indices,
+                         Value *input, Value *indices, Value *updates,
                          ScatterReduction reduction, const TensorType &result) {
   kernel.include("scatter");
   kernel.include("reduce");
   printGather(problem, kernel, input, indices, result);
-  problem.pointer(storageName(result.element), "updates", kernel.input(2));
+  problem.pointer(storageName(result.element), "updates",
+                  kernel.operand(updates));
   problem.type("Combine", combineName(reduction));
 }
 
@@ -116,8 +118,8 @@ ScatterElementsEmitter::emit(const Unit &unit,
   KernelBuilder kernel(unit, context);
   ProblemPrinter problem(kernel);
   const TensorType &result = unit.resultType(0);
-  printScatter(problem, kernel, op.input(), op.indices(), op.reduction(),
-               result);
+  printScatter(problem, kernel, op.input(), op.indices(), op.updates(),
+               op.reduction(), result);
   problem.constant("int", "kRank", llvm::Twine(result.rank()));
   problem.constant("int", "kAxis", llvm::Twine(op.axis()));
   problem.sizes("dim", op.input()->type().shape);
@@ -139,8 +141,8 @@ ScatterNdEmitter::emit(const Unit &unit, const EmitContext &context) const {
   KernelBuilder kernel(unit, context);
   ProblemPrinter problem(kernel);
   const TensorType &result = unit.resultType(0);
-  printScatter(problem, kernel, op.input(), op.indices(), op.reduction(),
-               result);
+  printScatter(problem, kernel, op.input(), op.indices(), op.updates(),
+               op.reduction(), result);
   problem.constant("int", "kDepth", llvm::Twine(*depth));
   problem.sizes("dim", subshape(data.shape, 0, *depth));
   problem.size("tuples",

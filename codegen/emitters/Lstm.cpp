@@ -105,12 +105,7 @@ llvm::Expected<Emission> LstmEmitter::emit(const Unit &unit,
 
   // Operands in order; absent ones are null.
   auto operand = [&](Value *v, llvm::StringRef name, llvm::StringRef type) {
-    std::string call = "nullptr";
-    if (v && v->inputOf())
-      call = kernel.input(v->index());
-    else if (v && v->definingOp())
-      call = kernel.weight(llvm::cast<ConstantOp>(v->definingOp()).value());
-    problem.pointer(type, name, call);
+    problem.pointer(type, name, v ? kernel.operand(v) : "nullptr");
   };
   operand(op.x(), "x", element);
   operand(op.w(), "w", element);
@@ -119,9 +114,9 @@ llvm::Expected<Emission> LstmEmitter::emit(const Unit &unit,
   operand(op.initialH(), "initialH", element);
   operand(op.initialC(), "initialC", element);
   operand(op.p(), "peephole", element);
-  if (Value *lengths = op.lengths(); lengths && lengths->inputOf())
+  if (Value *lengths = op.lengths(); lengths)
     problem.function("int64_t", "length", "const P &p, Index b",
-                     "int64_t(ld(" + kernel.input(lengths->index()) + ", b))");
+                     "int64_t(ld(" + kernel.operand(lengths) + ", b))");
   else
     problem.function("int64_t", "length", "const P &p, Index b", "steps(p)");
   static constexpr const char *kResults[] = {"y", "yH", "yC"};

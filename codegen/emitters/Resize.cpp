@@ -79,7 +79,7 @@ llvm::Expected<Emission> ResizeEmitter::emit(const Unit &unit,
   problem.sizes("out", out.shape);
   Dim elements = out.layout.storageElements(out.shape);
   problem.size("size", elements);
-  problem.pointer(storageName(in.element), "input", kernel.input(0));
+  problem.pointer(storageName(in.element), "input", kernel.operand(op.input()));
   problem.pointer(storageName(out.element), "result", kernel.result(0), true);
 
   // Element e in memory to coordinates, innermost stored dimension first.
