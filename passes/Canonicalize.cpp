@@ -13,6 +13,8 @@ bool replaceIfSameType(Op *op, Value *value, Rewriter &rewriter) {
       rewriter.erase(made);
     return false;
   }
+  if (value->definingOp() && value->name.empty())
+    value->name = op->result()->name;
   rewriter.replace(op, value);
   return true;
 }

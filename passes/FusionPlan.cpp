@@ -11,6 +11,13 @@ bool isLiteral(const Value *value) {
   return isConstantValue(value) && value->type().elementCount().isConstant(1);
 }
 
+void Refusals::report(const FusionPlan &plan,
+                      const PassContext &context) const {
+  for (const Op *op : plan.ops())
+    if (auto it = reasons.find(op); it != reasons.end())
+      context.decline(*op, it->second);
+}
+
 FusionPlan::FusionPlan(Graph &graph) : graph(graph) {
   for (Op &op : graph) {
     positions[&op] = unsigned(opList.size());

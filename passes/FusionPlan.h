@@ -83,6 +83,19 @@ private:
   unsigned search = 0;
 };
 
+/// Why ops did not join a fusion. What joins after all is not told.
+class Refusals {
+public:
+  void add(const Op *op, llvm::StringRef why) {
+    reasons.try_emplace(op, why.str());
+  }
+  void withdraw(const Op *op) { reasons.erase(op); }
+  void report(const FusionPlan &plan, const PassContext &context) const;
+
+private:
+  llvm::DenseMap<const Op *, std::string> reasons;
+};
+
 /// Is it a constant of one element, which a body holds as a literal?
 bool isLiteral(const Value *value);
 

@@ -42,11 +42,6 @@ static bool isExpensive(const Op &op) {
   }
 }
 
-void LoopFuser::declineOnce(Op *op, llvm::StringRef why) {
-  if (declined.try_emplace(op, true).second)
-    context.decline(*op, why);
-}
-
 unsigned LoopFuser::coordinate(unsigned of, llvm::StringRef change) {
   auto [it, isNew] = coordinateIds.try_emplace(
       {of, change.str()}, unsigned(coordinateIds.size() + 1));
@@ -101,17 +96,17 @@ LoopFuser::Coordinates LoopFuser::coordinatesIn(unsigned id, Op *wanted) {
 
 bool LoopFuser::mayJoin(unsigned id, Op *op, bool asCopy, bool asYield) {
   if (plan.cluster(id).size() >= kMaxBodyOps) {
-    declineOnce(op, "the fusion is as large as a kernel may be");
+    refusals.add(op, "the fusion is as large as a kernel may be");
     return false;
   }
   Coordinates coordinates = coordinatesIn(id, op);
   if (asYield && !coordinates.ownOnly()) {
-    declineOnce(op, "others read it too, and the loop reads it at other "
-                    "coordinates");
+    refusals.add(op, "others read it too, and the loop reads it at other "
+                     "coordinates");
     return false;
   }
   if (!isFreeToRepeat(*op) && coordinates.ids.size() > kMaxCoordinates) {
-    declineOnce(op, "the loop would compute it at too many coordinates");
+    refusals.add(op, "the loop would compute it at too many coordinates");
     return false;
   }
   Value *result = plan.yields(id).front();
@@ -120,12 +115,12 @@ bool LoopFuser::mayJoin(unsigned id, Op *op, bool asCopy, bool asYield) {
       coordinates.ids.size() > 1 ||
       op->result()->type().elementCount() != result->type().elementCount();
   if (isExpensive(*op) && repeated && space && *space > kSmallSpace) {
-    declineOnce(op, "the loop would compute an expensive function again for "
-                    "each element");
+    refusals.add(op, "the loop would compute an expensive function again for "
+                     "each element");
     return false;
   }
   if (plan.wouldCycle(id, op, asCopy)) {
-    declineOnce(op, "another operand of the loop depends on it");
+    refusals.add(op, "another operand of the loop depends on it");
     return false;
   }
   return true;
@@ -192,10 +187,15 @@ void LoopFuser::place(Op *op) {
   // A second result of a loop over the same space.
   for (unsigned id : ids) {
     if (plan.cluster(id).abandoned || isFreeToRepeat(*op) ||
-        plan.yields(id).size() >= kMaxYields ||
-        !sameShape(plan.yields(id).front()->type().shape,
-                   value->type().shape) ||
-        !mayJoin(id, op, false, true))
+        plan.yields(id).size() >= kMaxYields)
+      continue;
+    if (!sameShape(plan.yields(id).front()->type().shape,
+                   value->type().shape)) {
+      refusals.add(op, "others read it too, and the loop reads it at other "
+                       "coordinates");
+      continue;
+    }
+    if (!mayJoin(id, op, false, true))
       continue;
     plan.join(id, op, false);
     joined[id].push_back(op);
@@ -214,13 +214,13 @@ void LoopFuser::settle(unsigned id) {
     else
       return;
     if (joined[id].empty()) {
-      declineOnce(plan.cluster(id).members.front(), why);
+      refusals.add(plan.cluster(id).members.front(), why);
       plan.cluster(id).abandoned = true;
       return;
     }
     // What joined last stands furthest from the results.
     Op *op = joined[id].pop_back_val();
-    declineOnce(op, why);
+    refusals.add(op, why);
     plan.leave(id, op);
   }
 }
@@ -237,6 +237,7 @@ bool LoopFuser::run(Rewriter &rewriter) {
       if (plan.cluster(id).size() < 2)
         plan.cluster(id).abandoned = true;
     }
+  refusals.report(plan, context);
   return plan.materialize(rewriter);
 }
 

@@ -26,14 +26,13 @@ private:
   bool mergeAround(Op *op, llvm::ArrayRef<unsigned> ids);
   void place(Op *op);
   void settle(unsigned id);
-  void declineOnce(Op *op, llvm::StringRef why);
 
   FusionPlan plan;
   PassContext &context;
   std::map<std::pair<unsigned, std::string>, unsigned> coordinateIds;
   llvm::DenseMap<unsigned, llvm::SmallVector<Op *, 16>> joined;
   llvm::DenseMap<const Op *, llvm::SmallVector<unsigned, 2>> copied;
-  llvm::DenseMap<const Op *, bool> declined;
+  Refusals refusals;
 };
 
 } // namespace dlc

@@ -130,12 +130,6 @@ bool PrecisionPolicy::mustBeWide(Op *op) {
   return false;
 }
 
-bool PrecisionPolicy::isStoredNarrow(const Value *value) const {
-  return llvm::any_of(value->uses(), [&](const Use &use) {
-    return readsNarrow(*use.op) && !isWide(use.op);
-  });
-}
-
 bool PrecisionPolicy::isWideEdge(const Value *value) const {
   if (!isF32(value) || isConstantValue(value) || isStoredNarrow(value))
     return false;
@@ -173,6 +167,9 @@ PrecisionPolicy::PrecisionPolicy(Graph &graph, DataType narrow,
   for (Op &op : graph)
     if (touchesF32(op) && mustBeWide(&op))
       wide.insert(&op);
+  for (Op &op : graph)
+    if (readsNarrow(op) && !isWide(&op))
+      storedNarrow.insert(op.operands().begin(), op.operands().end());
   for (bool changed = true; changed;) {
     changed = false;
     for (Op &op : graph)

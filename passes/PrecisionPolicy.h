@@ -16,7 +16,9 @@ public:
   bool isWide(const Op *op) const { return wide.contains(op); }
   /// Is the value, computed wide, stored in the narrow type because a
   /// contraction or window reads it? Others then read what is stored.
-  bool isStoredNarrow(const Value *value) const;
+  bool isStoredNarrow(const Value *value) const {
+    return storedNarrow.contains(value);
+  }
 
 private:
   bool mustBeWide(Op *op);
@@ -27,6 +29,8 @@ private:
   DataType narrow;
   PassContext &context;
   llvm::DenseSet<const Op *> wide;
+  // As it was before anything changed.
+  llvm::DenseSet<const Value *> storedNarrow;
 };
 
 /// An op that this pass changes: one that reads or makes f32 values.

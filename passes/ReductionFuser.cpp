@@ -11,11 +11,6 @@ namespace dlc {
 // Each reads its rows once more.
 static constexpr size_t kMaxHeroes = 6;
 
-void ReductionFuser::declineOnce(Op *op, llvm::StringRef why) {
-  if (declined.try_emplace(op, true).second)
-    context.decline(*op, why);
-}
-
 bool ReductionFuser::sameRows(const Rows &rows, const Op &op) const {
   ReduceOp reduce(const_cast<Op *>(&op));
   const TensorType &type = reduce.input()->type();
@@ -27,14 +22,15 @@ bool ReductionFuser::sameRows(const Rows &rows, const Op &op) const {
 bool ReductionFuser::join(Rows &rows, Op *op, bool asCopy,
                           FusionPlaces::Info info) {
   if (plan.cluster(rows.id).size() >= kMaxBodyOps) {
-    declineOnce(op, "the fusion is as large as a kernel may be");
+    refusals.add(op, "the fusion is as large as a kernel may be");
     return false;
   }
   if (plan.wouldCycle(rows.id, op, asCopy)) {
-    declineOnce(op, "another operand of it depends on the fusion");
+    refusals.add(op, "another operand of it depends on the fusion");
     return false;
   }
   plan.join(rows.id, op, asCopy);
+  refusals.withdraw(op);
   rows.places.enter(op->result(), info);
   rows.joined.push_back(op);
   return true;
@@ -44,16 +40,16 @@ bool ReductionFuser::joinHero(Rows &rows, Op *reduce) {
   if (plan.clusterOf(reduce))
     return false;
   if (!sameRows(rows, *reduce)) {
-    declineOnce(reduce, "it reduces other rows than the reduction beside it");
+    refusals.add(reduce, "it reduces other rows than the reduction beside it");
     return false;
   }
   const FusionPlaces::Info *input = rows.places.find(reduce->operand(0));
   if (input && input->place != Place::Full) {
-    declineOnce(reduce, "its operand lies at other coordinates");
+    refusals.add(reduce, "its operand lies at other coordinates");
     return false;
   }
   if (plan.cluster(rows.id).heroes.size() >= kMaxHeroes) {
-    declineOnce(reduce, "the fusion has as many reductions as it may");
+    refusals.add(reduce, "the fusion has as many reductions as it may");
     return false;
   }
   if (!join(rows, reduce, false, {Place::Row, nullptr, true}))
@@ -76,14 +72,14 @@ bool ReductionFuser::joinAfter(Rows &rows, Value *value, Op *user) {
     return false;
   if (isFreeToRepeat(*user) && info->place != Place::Row &&
       !value->hasOneUse()) {
-    declineOnce(user, "its operand is stored for others anyway: who reads it "
-                      "computes it");
+    refusals.add(user, "its operand is stored for others anyway: who reads it "
+                       "computes it");
     return false;
   }
   std::string why;
   std::optional<FusionPlaces::Info> place = rows.places.afterOf(*user, why);
   if (!place) {
-    declineOnce(user, why);
+    refusals.add(user, why);
     return false;
   }
   return join(rows, user, false, *place);
@@ -108,7 +104,7 @@ bool ReductionFuser::joinBefore(Rows &rows, Value *value) {
     return false;
   // A second result costs one store; a second computation may cost more.
   if (!only && !view && info->place != Place::Full) {
-    declineOnce(op, "others read it too, and it is smaller than the fusion");
+    refusals.add(op, "others read it too, and it is smaller than the fusion");
     return false;
   }
   return join(rows, op, !only && view, *info);
@@ -138,7 +134,7 @@ bool ReductionFuser::growOnce(Rows &rows) {
         return true;
   }
   for (Value *value : plan.inputs(rows.id))
-    if (joinBefore(rows, value) || joinSiblings(rows, value))
+    if (joinSiblings(rows, value) || joinBefore(rows, value))
       return true;
   return false;
 }
@@ -156,11 +152,11 @@ void ReductionFuser::settle(Rows &rows) {
     else
       return;
     if (rows.joined.empty()) {
-      declineOnce(plan.cluster(rows.id).heroes.front(), why);
+      refusals.add(plan.cluster(rows.id).heroes.front(), why);
       return;
     }
     Op *op = rows.joined.pop_back_val();
-    declineOnce(op, why);
+    refusals.add(op, why);
     llvm::erase(plan.cluster(rows.id).heroes, op);
     plan.leave(rows.id, op);
     rows.places.forget(op);
@@ -185,6 +181,7 @@ bool ReductionFuser::run(Rewriter &rewriter) {
     if (rows.joined.empty())
       plan.cluster(id).abandoned = true;
   }
+  refusals.report(plan, context);
   return plan.materialize(rewriter);
 }
 

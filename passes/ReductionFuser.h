@@ -28,11 +28,10 @@ private:
   bool joinHero(Rows &rows, Op *reduce);
   bool join(Rows &rows, Op *op, bool asCopy, FusionPlaces::Info info);
   void settle(Rows &rows);
-  void declineOnce(Op *op, llvm::StringRef why);
 
   FusionPlan plan;
   PassContext &context;
-  llvm::DenseMap<const Op *, bool> declined;
+  Refusals refusals;
 };
 
 } // namespace dlc

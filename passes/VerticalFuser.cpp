@@ -34,22 +34,18 @@ static bool followsReduction(const Op &op, unsigned depth = 8) {
          });
 }
 
-void VerticalFuser::declineOnce(Op *op, llvm::StringRef why) {
-  if (declined.try_emplace(op, true).second)
-    context.decline(*op, why);
-}
-
 bool VerticalFuser::join(Hero &hero, Op *op, bool asCopy,
                          FusionPlaces::Info info) {
   if (plan.cluster(hero.id).size() >= kMaxBodyOps) {
-    declineOnce(op, "the fusion is as large as a kernel may be");
+    refusals.add(op, "the fusion is as large as a kernel may be");
     return false;
   }
   if (plan.wouldCycle(hero.id, op, asCopy)) {
-    declineOnce(op, "another operand of it depends on the fusion");
+    refusals.add(op, "another operand of it depends on the fusion");
     return false;
   }
   plan.join(hero.id, op, asCopy);
+  refusals.withdraw(op);
   hero.places.enter(op->result(), info);
   hero.joined.push_back(op);
   return true;
@@ -66,14 +62,14 @@ bool VerticalFuser::joinEpilogue(Hero &hero, Value *value, Op *user) {
       plan.clusterOf(user))
     return false;
   if (isFreeToRepeat(*user) && !value->hasOneUse()) {
-    declineOnce(user, "its operand is stored for others anyway: who reads it "
-                      "computes it");
+    refusals.add(user, "its operand is stored for others anyway: who reads it "
+                       "computes it");
     return false;
   }
   std::string why;
   std::optional<FusionPlaces::Info> info = hero.places.afterOf(*user, why);
   if (!info) {
-    declineOnce(user, why);
+    refusals.add(user, why);
     return false;
   }
   return join(hero, user, false, *info);
@@ -106,17 +102,17 @@ bool VerticalFuser::joinSide(Hero &hero, Value *value) {
         return plan.cluster(hero.id).members.contains(use.op);
       });
   if (!view && !only) {
-    declineOnce(op, "others read it too");
+    refusals.add(op, "others read it too");
     return false;
   }
   if (!view && followsReduction(*op)) {
-    declineOnce(op, "it follows a reduction, which computes it for free");
+    refusals.add(op, "it follows a reduction, which computes it for free");
     return false;
   }
   std::string why;
   std::optional<FusionPlaces::Info> info = hero.places.beforeOf(*op, why);
   if (!info) {
-    declineOnce(op, why);
+    refusals.add(op, why);
     return false;
   }
   return join(hero, op, !only, *info);
@@ -152,9 +148,9 @@ bool VerticalFuser::paysAsPrologue(Hero &hero, Op *op) {
   plan.join(hero.id, op, false);
   bool pays = together && apart && alone && *together < *apart + *alone;
   if (!together)
-    declineOnce(op, llvm::toString(together.takeError()));
+    refusals.add(op, llvm::toString(together.takeError()));
   else if (!pays)
-    declineOnce(op, "computing it once in a kernel of its own is cheaper");
+    refusals.add(op, "computing it once in a kernel of its own is cheaper");
   llvm::consumeError(apart.takeError());
   llvm::consumeError(alone.takeError());
   return pays;
@@ -181,17 +177,17 @@ bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
   bool free = view && (hero.op->kind() == OpKind::MatMul ||
                        op->kind() == OpKind::Reshape);
   if (!free && !only) {
-    declineOnce(op, "others read it too");
+    refusals.add(op, "others read it too");
     return false;
   }
   if (!free && followsReduction(*op)) {
-    declineOnce(op, "it follows a reduction, which computes it for free");
+    refusals.add(op, "it follows a reduction, which computes it for free");
     return false;
   }
   std::string why;
   std::optional<FusionPlaces::Info> info = hero.places.beforeOf(*op, why);
   if (!info) {
-    declineOnce(op, why);
+    refusals.add(op, why);
     return false;
   }
   info->place = Place::Free;
@@ -229,10 +225,10 @@ void VerticalFuser::settle(Hero &hero) {
     else
       return;
     if (hero.joined.empty()) {
-      declineOnce(hero.op, why);
+      refusals.add(hero.op, why);
       return;
     }
-    declineOnce(hero.joined.back(), why);
+    refusals.add(hero.joined.back(), why);
     dropLast(hero);
   }
 }
@@ -264,6 +260,7 @@ bool VerticalFuser::run(Rewriter &rewriter) {
     if (hero.joined.empty())
       plan.cluster(hero.id).abandoned = true;
   }
+  refusals.report(plan, context);
   return plan.materialize(rewriter);
 }
 

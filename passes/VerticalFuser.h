@@ -33,12 +33,11 @@ private:
   void dropLast(Hero &hero);
   /// Drops what joined last until limits and prices are met.
   void settle(Hero &hero);
-  void declineOnce(Op *op, llvm::StringRef why);
 
   FusionPlan plan;
   PassContext &context;
   std::vector<Hero> heroes;
-  llvm::DenseMap<const Op *, bool> declined;
+  Refusals refusals;
 };
 
 } // namespace dlc

@@ -65,8 +65,10 @@ llvm::Error checkValues(const Module &before, const Module &after,
   for (unsigned i = 0; i < graph.numInputs(); ++i)
     inputs.push_back(randomTensor(graph.input(i)->type(), symbols, random));
 
-  llvm::Expected<std::vector<Tensor>> expected =
-      reference::evaluate(graph, inputs, reference::Precision::Double);
+  bool lowered = precision != "fp32";
+  llvm::Expected<std::vector<Tensor>> expected = reference::evaluate(
+      graph, inputs,
+      lowered ? reference::Precision::Double : reference::Precision::AsTyped);
   if (!expected)
     return expected.takeError();
   llvm::Expected<std::vector<Tensor>> found =
