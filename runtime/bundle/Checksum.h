@@ -28,7 +28,7 @@ uint64_t checksum(std::span<const uint8_t> bytes);
 
 using Hash = std::array<uint8_t, 32>;
 
-/// FIPS 180-4.
-Hash sha256(std::span<const uint8_t> bytes);
+/// FIPS 180-4. \param plainly without the processor's own instructions for it.
+Hash sha256(std::span<const uint8_t> bytes, bool plainly = false);
 
 } // namespace dlc::bundle

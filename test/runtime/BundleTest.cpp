@@ -44,6 +44,17 @@ TEST(Checksum, MatchesPublishedValues) {
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
+TEST(Checksum, InstructionsAndPlainCodeAgree) {
+  std::mt19937 random(2);
+  std::vector<uint8_t> bytes(700);
+  for (uint8_t &byte : bytes)
+    byte = uint8_t(random());
+  for (size_t size = 0; size < bytes.size(); size++)
+    EXPECT_EQ(bundle::sha256({bytes.data(), size}),
+              bundle::sha256({bytes.data(), size}, true))
+        << size;
+}
+
 TEST(Checksum, DoesNotDependOnThePieces) {
   std::mt19937 random(1);
   std::vector<uint8_t> bytes(1000);
