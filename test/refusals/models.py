@@ -250,7 +250,7 @@ def _(folder):
     return model([node("Relu", ["x"], ["y"])])
 
 
-@case("--shape that is no shape", ["x=2xq@"], ["--shape=x=2xq@"])
+@case("--shape that is no shape", ["3y"], ["--shape=x=2x3y"])
 def _(folder):
     return model([node("Relu", ["x"], ["y"])])
 

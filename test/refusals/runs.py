@@ -53,7 +53,6 @@ HOST = "--device=host"
 CASES = [
     BadRun("wrong input name", "host", lambda f: [
         HOST, array(f, "z", random(2, 3))], ["z", "x"]),
-    BadRun("missing input", "host", lambda f: [HOST], ["x"]),
     BadRun("wrong input type", "host", lambda f: [
         HOST, array(f, "x", random(2, 3, dtype=np.float64))],
         ["x", "f64|float64", "f32|float32"]),
