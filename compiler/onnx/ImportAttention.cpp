@@ -41,8 +41,9 @@ Value *Attention::splitHeads(Value *x, int64_t heads, llvm::StringRef name) {
   if (s.size() == 4)
     return x;
   if (heads < 1 || (s[2].isConstant() && s[2].constant() % heads)) {
-    n.error(name + " is " + x->type().str() + ", expected a last dimension that " +
-            llvm::Twine(heads) + " heads divide");
+    n.error(name + " is " + x->type().str() +
+            ", expected a last dimension that " + llvm::Twine(heads) +
+            " heads divide");
     return nullptr;
   }
   Value *split = b.reshape(x, {s[0], s[1], Dim(heads), floorDiv(s[2], heads)});
@@ -63,7 +64,8 @@ Value *Attention::repeatHeads(Value *x, const Dim &heads) {
     return nullptr;
   }
   Dim times(heads.constant() / s[1].constant());
-  Value *spread = b.broadcast(b.unsqueeze(x, {2}), {s[0], s[1], times, s[2], s[3]});
+  Value *spread =
+      b.broadcast(b.unsqueeze(x, {2}), {s[0], s[1], times, s[2], s[3]});
   return b.reshape(spread, {s[0], heads, s[2], s[3]});
 }
 
@@ -72,7 +74,8 @@ Value *Attention::withPast(Value *now, unsigned past) {
 }
 
 void Attention::addBias(Value *condition) {
-  Value *term = b.select(condition, b.scalar(wide, 0), b.scalar(wide, lowest()));
+  Value *term =
+      b.select(condition, b.scalar(wide, 0), b.scalar(wide, lowest()));
   bias = bias ? b.add(bias, term) : term;
 }
 
@@ -94,7 +97,8 @@ Value *Attention::mask(Value *given) {
     }
     std::vector<Dim> low(size_t(rank), Dim(0)), high = low;
     high.back() = missing;
-    Value *fill = isBool ? b.scalar(DataType::Bool, 0) : b.like(given, lowest());
+    Value *fill =
+        isBool ? b.scalar(DataType::Bool, 0) : b.like(given, lowest());
     given = b.emit<PadOp>(given, fill, low, high);
   }
   if (!isBool)
@@ -126,11 +130,12 @@ void Attention::run() {
   int64_t rank = q->type().rank();
   if ((rank != 3 && rank != 4) || k->type().rank() != rank ||
       v->type().rank() != rank)
-    return n.error("Q, K and V are " + q->type().str() + ", " + k->type().str() +
-                   " and " + v->type().str() + ", expected rank 3 or 4 for all");
+    return n.error("Q, K and V are " + q->type().str() + ", " +
+                   k->type().str() + " and " + v->type().str() +
+                   ", expected rank 3 or 4 for all");
   if (mode < 0 || mode > 3)
-    return n.error("attribute \"qk_matmul_output_mode\" is " + llvm::Twine(mode) +
-                   ", expected 0 to 3");
+    return n.error("attribute \"qk_matmul_output_mode\" is " +
+                   llvm::Twine(mode) + ", expected 0 to 3");
   if (n.hasInput(4) != n.hasInput(5) || (n.hasInput(6) && n.hasInput(4)))
     return n.error("expected past_key and past_value together, and "
                    "nonpad_kv_seqlen without them");
@@ -212,7 +217,8 @@ void Attention::run() {
   Value *share = b.softmax(logits, {3});
   if (bias && mayBeEmpty) {
     // A query that may see no key gives zeros.
-    Value *most = b.reduce(bias, ReduceKind::Max, {bias ? bias->type().rank() - 1 : 0});
+    Value *most =
+        b.reduce(bias, ReduceKind::Max, {bias ? bias->type().rank() - 1 : 0});
     Value *none = b.emit<EqualOp>(most, b.scalar(wide, lowest()));
     share = b.select(none, b.scalar(wide, 0), share);
   }
@@ -249,7 +255,8 @@ void importRotaryEmbedding(NodeReader &n, NodeBuilder &b) {
       return n.error("num_heads is " + llvm::Twine(heads) +
                      ", expected a divisor of the last dimension of " +
                      x->type().str());
-    y = b.reshape(x, {shape[0], shape[1], Dim(heads), floorDiv(shape[2], heads)});
+    y = b.reshape(x,
+                  {shape[0], shape[1], Dim(heads), floorDiv(shape[2], heads)});
   }
   if (!y)
     return;
@@ -268,7 +275,8 @@ void importRotaryEmbedding(NodeReader &n, NodeBuilder &b) {
     if (n.failed())
       return nullptr;
     if (values->type().rank() != 3) {
-      n.error("input " + llvm::Twine(i) + " has type " + n.input(i)->type().str() +
+      n.error("input " + llvm::Twine(i) + " has type " +
+              n.input(i)->type().str() +
               (n.hasInput(3) ? ", expected a matrix" : ", expected rank 3"));
       return nullptr;
     }
@@ -277,9 +285,8 @@ void importRotaryEmbedding(NodeReader &n, NodeBuilder &b) {
   Value *cosine = cache(1), *sine = cache(2);
   if (n.failed())
     return;
-  Value *rest = size.isConstant(turned)
-                    ? nullptr
-                    : b.slice(y, 3, turned, size - turned);
+  Value *rest =
+      size.isConstant(turned) ? nullptr : b.slice(y, 3, turned, size - turned);
   Value *wide = b.widen(b.slice(y, 3, 0, turned));
   if (!wide)
     return;
@@ -296,7 +303,8 @@ void importRotaryEmbedding(NodeReader &n, NodeBuilder &b) {
   Value *real = b.sub(b.mul(cosine, first), b.mul(sine, second));
   Value *imaginary = b.add(b.mul(sine, first), b.mul(cosine, second));
   Value *joined = b.reshape(
-      b.concat({b.unsqueeze(real, {axis}), b.unsqueeze(imaginary, {axis})}, axis),
+      b.concat({b.unsqueeze(real, {axis}), b.unsqueeze(imaginary, {axis})},
+               axis),
       flat);
   joined = b.cast(joined, x->type().element);
   if (rest)

@@ -53,9 +53,8 @@ static Value *addBias(NodeReader &n, NodeBuilder &b, Value *y, unsigned i) {
   return b.add(y, b.reshape(bias, shape));
 }
 
-/// The convolution of two values that a node's attributes describe.
-static Value *convolve(NodeReader &n, NodeBuilder &b, Value *x, Value *w,
-                       std::optional<DataType> type) {
+Value *convolve(NodeReader &n, NodeBuilder &b, Value *x, Value *w,
+                std::optional<DataType> type) {
   if (n.failed())
     return nullptr;
   int64_t groups = n.integer("group", 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantisation spelled out in casts and arithmetic.
 #include "compiler/onnx/Operators.h"
+#include "compiler/onnx/WindowGeometry.h"
 
 using namespace dlc;
 
@@ -132,6 +133,79 @@ void importDynamicQuantizeLinear(NodeReader &n, NodeBuilder &b) {
   n.result(0, b.cast(y, DataType::U8));
   n.result(1, scale);
   n.result(2, b.cast(point, DataType::U8));
+}
+
+/// An i32 result scaled to the type of its zero point.
+static Value *requantize(NodeReader &n, NodeBuilder &b, Value *sum,
+                         Value *factor, unsigned zero) {
+  if (n.failed())
+    return nullptr;
+  Value *point = n.input(zero);
+  Value *real = b.emit<RoundOp>(b.mul(b.cast(sum, DataType::F32), factor));
+  real = b.add(real, b.cast(b.reshape(point, {}), DataType::F32));
+  return b.cast(real, point->type().element);
+}
+
+/// Scale or zero point as f32 or i32 that lines up with dimension `axis` of a
+/// tensor of `rank`.
+static Value *parameter(NodeReader &n, NodeBuilder &b, unsigned i,
+                        DataType type, int64_t rank, int64_t axis) {
+  Value *p = n.input(i);
+  if (p->type().elementCount().isConstant(1))
+    return b.cast(b.reshape(p, {}), type);
+  if (p->type().rank() > 1 || axis >= rank) {
+    if (p->type().rank() == rank) // spelled out by the model
+      return b.cast(p, type);
+    n.error("input " + llvm::Twine(i) + " has type " + p->type().str() +
+            ", expected a scalar or a vector");
+    return nullptr;
+  }
+  std::vector<Dim> shape(size_t(rank), Dim(1));
+  shape[size_t(axis)] = p->type().shape[0];
+  return b.cast(b.reshape(p, shape), type);
+}
+
+/// Products of integers, less their zero points, in i32.
+void importQLinearMatMul(NodeReader &n, NodeBuilder &b) {
+  const TensorType &left = n.input(0)->type(), &right = n.input(3)->type();
+  if (left.rank() < 2 || right.rank() < 2)
+    return n.error("operands are " + left.str() + " and " + right.str() +
+                   ", expected matrices");
+  for (unsigned i : {6u, 7u})
+    if (!n.input(i)->type().elementCount().isConstant(1))
+      return n.error("input " + llvm::Twine(i) + " has type " +
+                     n.input(i)->type().str() + ", expected a scalar");
+  DataType whole = DataType::I32, real = DataType::F32;
+  int64_t row = left.rank() - 2, column = right.rank() - 1;
+  Value *x = b.sub(b.cast(n.input(0), whole),
+                   parameter(n, b, 2, whole, left.rank(), row));
+  Value *y = b.sub(b.cast(n.input(3), whole),
+                   parameter(n, b, 5, whole, right.rank(), column));
+  Value *sum = b.emit<MatMulOp>(x, y, false, false, whole);
+  Value *factor = b.mul(parameter(n, b, 1, real, left.rank(), row),
+                        parameter(n, b, 4, real, right.rank(), column));
+  factor = b.div(factor, b.cast(b.reshape(n.input(6), {}), real));
+  n.result(requantize(n, b, sum, factor, 7));
+}
+
+void importQLinearConv(NodeReader &n, NodeBuilder &b) {
+  DataType whole = DataType::I32, real = DataType::F32;
+  int64_t rank = n.input(0)->type().rank();
+  for (unsigned i : {1u, 2u, 6u, 7u})
+    if (!n.input(i)->type().elementCount().isConstant(1))
+      return n.error("input " + llvm::Twine(i) + " has type " +
+                     n.input(i)->type().str() + ", expected a scalar");
+  Value *x =
+      b.sub(b.cast(n.input(0), whole), parameter(n, b, 2, whole, rank, 1));
+  Value *w =
+      b.sub(b.cast(n.input(3), whole), parameter(n, b, 5, whole, rank, 0));
+  Value *sum = convolve(n, b, x, w, whole);
+  if (n.hasInput(8))
+    sum = b.add(sum, parameter(n, b, 8, whole, rank, 1));
+  Value *factor = b.mul(parameter(n, b, 1, real, rank, 1),
+                        parameter(n, b, 4, real, rank, 1));
+  factor = b.div(factor, b.cast(b.reshape(n.input(6), {}), real));
+  n.result(requantize(n, b, sum, factor, 7));
 }
 
 } // namespace dlc

@@ -54,6 +54,8 @@ void Scope::addMissingInputs() {
 }
 
 Value *Scope::bringIn(Value *outer) {
+  if (!captures)
+    return outer;
   if (std::optional<Constant> known = context.known.constant(outer))
     return builder.constant(std::move(*known));
   if (outer->type().element == DataType::I64 && outer->type().rank() <= 1)

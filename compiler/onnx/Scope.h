@@ -43,8 +43,9 @@ public:
   }
   bool defineInitializer(const onnx::TensorProto &tensor);
   bool defineInitializer(const onnx::SparseTensorProto &tensor);
-  /// Adds inputs for what the other branch has captured.
-  void addMissingInputs();
+  /// An outer value as this scope's graph sees it: an input of its region, or a
+  /// copy where the value is known.
+  Value *bringIn(Value *outer);
 
   ImportContext &context;
   Builder &builder;
@@ -52,7 +53,7 @@ public:
   bool isolated = false;
 
 private:
-  Value *bringIn(Value *outer);
+  void addMissingInputs(); ///< for what the other branch has captured
   Value *read(llvm::StringRef name);
 
   struct Initializer {

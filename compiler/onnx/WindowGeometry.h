@@ -35,4 +35,8 @@ std::optional<WindowGeometry> readWindow(NodeReader &n,
                                          std::vector<int64_t> kernel,
                                          bool hasDilations, bool ceilMode);
 
+/// The convolution of two values that a node's attributes describe.
+Value *convolve(NodeReader &n, NodeBuilder &b, Value *x, Value *w,
+                std::optional<DataType> type);
+
 } // namespace dlc

@@ -111,14 +111,14 @@ def run(tool, manifest, cases):
     lines = [f"{path}\t{path}.out\n" for path in cases]
     manifest.write_text("".join(lines))
     try:
-        done = subprocess.run([tool, f"--manifest={manifest}"], text=True, errors="replace",
+        done = subprocess.run([tool, f"--manifest={manifest}"],
                               capture_output=True, timeout=300)
     except subprocess.TimeoutExpired as slow:
-        return (slow.stdout or b"").decode(errors="replace").count("\n"), "no end"
-    answered = done.stdout.count("\n")
+        return (slow.stdout or b"").count(b"\n"), "no end"
+    answered = done.stdout.count(b"\n")
     if done.returncode in (0, 1) and answered == len(cases):
         return None
-    return answered, f"status {done.returncode} {done.stderr[-2000:]}"
+    return answered, f"status {done.returncode} {done.stderr[-2000:].decode(errors='replace')}"
 
 
 def main():
