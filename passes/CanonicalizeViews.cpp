@@ -15,10 +15,59 @@ static bool allZero(llvm::ArrayRef<Dim> dims) {
   return llvm::all_of(dims, [](const Dim &d) { return d.isConstant(0); });
 }
 
+// Amounts of a pad whose input gets more or fewer dimensions of size 1; nothing
+// if the reshape does anything else.
+static std::optional<std::vector<Dim>> amountsFor(llvm::ArrayRef<Dim> from,
+                                                  llvm::ArrayRef<Dim> to,
+                                                  llvm::ArrayRef<Dim> amounts) {
+  std::vector<Dim> result;
+  size_t i = 0;
+  auto skipOnes = [&] {
+    while (i < from.size() && from[i].isConstant(1) && amounts[i].isConstant(0))
+      ++i;
+  };
+  for (const Dim &dim : to) {
+    if (dim.isConstant(1) && !(i < from.size() && from[i] == dim)) {
+      result.push_back(0);
+      continue;
+    }
+    if (i < from.size() && from[i] != dim)
+      skipOnes();
+    if (i == from.size() || from[i] != dim)
+      return std::nullopt;
+    result.push_back(amounts[i++]);
+  }
+  skipOnes();
+  if (i != from.size())
+    return std::nullopt;
+  return result;
+}
+
+// reshape(pad(x)) => pad(reshape(x)) where the reshape adds or drops dimensions
+// of size 1: the pad may then become a convolution's.
+static bool reshapeOfPad(ReshapeOp op, PadOp pad, Rewriter &rewriter) {
+  llvm::ArrayRef<Dim> from = op.input()->type().shape;
+  llvm::ArrayRef<Dim> to = op.result()->type().shape;
+  std::optional<std::vector<Dim>> low = amountsFor(from, to, pad.low());
+  std::optional<std::vector<Dim>> high = amountsFor(from, to, pad.high());
+  if (!low || !high || !op.input()->hasOneUse())
+    return false;
+  std::vector<Dim> shape;
+  for (size_t i = 0; i < to.size(); ++i)
+    shape.push_back(to[i] - (*low)[i] - (*high)[i]);
+  Builder &builder = rewriter.at(op.op());
+  Value *x = builder.create<ReshapeOp>(pad.input(), shape).result();
+  Value *with =
+      builder.create<PadOp>(x, pad.value(), *low, *high, pad.mode()).result();
+  return replaceIfSameType(op.op(), with, rewriter);
+}
+
 // reshape(x) to x's own shape => x; reshape(reshape(x)) => reshape(x)
 static bool reshape(ReshapeOp op, Rewriter &rewriter) {
   if (replaceIfSameType(op.op(), op.input(), rewriter))
     return true;
+  if (PadOp pad = producer<PadOp>(op.input()))
+    return reshapeOfPad(op, pad, rewriter);
   ReshapeOp inner = producer<ReshapeOp>(op.input());
   if (!inner)
     return false;

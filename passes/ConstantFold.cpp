@@ -130,8 +130,7 @@ static bool foldEmpty(Op *op, Rewriter &rewriter) {
   const TensorType &type = op->result()->type();
   if (!type.elementCount().isConstant(0) || !type.layout.isRowMajor())
     return false;
-  rewriter.replace(op,
-                   rewriter.at(op).constant(Constant::fromBytes(type, {})));
+  rewriter.replace(op, rewriter.at(op).constant(Constant::fromBytes(type, {})));
   return true;
 }
 

@@ -147,7 +147,9 @@ std::optional<FusionPlaces::Info>
 FusionPlaces::beforeOf(const Op &op, std::string &why) const {
   bool pointwise = op.hasTrait(OpTrait::Pointwise);
   if (!pointwise && !op.hasTrait(OpTrait::View) &&
-      op.kind() != OpKind::Gather && op.kind() != OpKind::Iota) {
+      op.kind() != OpKind::Gather && op.kind() != OpKind::GatherElements &&
+      op.kind() != OpKind::GatherNd && op.kind() != OpKind::Iota &&
+      op.kind() != OpKind::Dims) {
     why = "a " + op.mnemonic().str() + " cannot be computed element by element";
     return std::nullopt;
   }

@@ -7,10 +7,6 @@
 
 namespace dlc {
 
-bool isLiteral(const Value *value) {
-  return isConstantValue(value) && value->type().elementCount().isConstant(1);
-}
-
 void Refusals::report(const FusionPlan &plan,
                       const PassContext &context) const {
   for (const Op *op : plan.ops())

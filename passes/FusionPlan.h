@@ -3,6 +3,7 @@
 #pragma once
 
 #include "passes/Pass.h"
+#include "passes/Values.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -52,7 +53,7 @@ public:
   void merge(unsigned into, unsigned from);
 
   /// Values from outside that the ops of the cluster read, in order of first
-  /// use. Constants of one element are none: the body holds them.
+  /// use. Literals are none: the body holds them.
   llvm::SmallVector<Value *, 8> inputs(unsigned id) const;
   /// Values of members that are read outside, in order.
   llvm::SmallVector<Value *, 4> yields(unsigned id) const;
@@ -95,8 +96,5 @@ public:
 private:
   llvm::DenseMap<const Op *, std::string> reasons;
 };
-
-/// Is it a constant of one element, which a body holds as a literal?
-bool isLiteral(const Value *value);
 
 } // namespace dlc

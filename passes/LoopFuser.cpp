@@ -14,7 +14,9 @@ static constexpr int64_t kSmallSpace = 4 << 20;
 
 static bool mayBeInLoop(const Op &op) {
   return op.hasTrait(OpTrait::Pointwise) || op.hasTrait(OpTrait::View) ||
-         op.kind() == OpKind::Gather || op.kind() == OpKind::Iota;
+         op.kind() == OpKind::Gather || op.kind() == OpKind::GatherElements ||
+         op.kind() == OpKind::GatherNd || op.kind() == OpKind::Iota ||
+         (op.kind() == OpKind::Dims && !isLiteral(op.result()));
 }
 
 static bool isExpensive(const Op &op) {

@@ -137,12 +137,20 @@ double smallestNormal(DataType type) {
   }
 }
 
+bool isLiteral(const Value *value) {
+  const Op *op = value ? value->definingOp() : nullptr;
+  return op && (op->kind() == OpKind::Constant || op->kind() == OpKind::Dims) &&
+         value->type().elementCount().isConstant(1);
+}
+
 bool isFreeToRepeat(const Op &op) {
   if (op.kind() == OpKind::Convert)
     return bitWidth(op.operand(0)->type().element) <
            bitWidth(op.result()->type().element);
   return (op.hasTrait(OpTrait::View) && op.numOperands() == 1) ||
-         op.kind() == OpKind::Iota;
+         op.kind() == OpKind::Iota || op.kind() == OpKind::Dims ||
+         (op.hasTrait(OpTrait::Pointwise) &&
+          llvm::all_of(op.operands(), isLiteral));
 }
 
 bool usedOnlyBy(const Value *value, const Op *user) {

@@ -37,8 +37,10 @@ double largestFinite(DataType type);
 /// The smallest magnitude that keeps its full precision.
 double smallestNormal(DataType type);
 
-/// Index arithmetic, or a cast that loses nothing: computing it again wherever
-/// it is read costs less than storing it.
+/// Is it a constant or a size of one element, which a body holds as a literal?
+bool isLiteral(const Value *value);
+/// Index arithmetic, arithmetic of literals, or a cast that loses nothing:
+/// computing it again wherever it is read costs less than storing it.
 bool isFreeToRepeat(const Op &op);
 
 /// Is every result without uses in its graph except as an operand of `user`?

@@ -3,13 +3,25 @@
 // sees fusions, index ops, control flow and sources only.
 #include "passes/FusionPlan.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace dlc {
 
 static std::optional<FusionKind> kindOf(const Op &op) {
   switch (op.kind()) {
   case OpKind::Gather:
+  case OpKind::GatherElements:
+  case OpKind::GatherNd:
   case OpKind::Iota:
     return FusionKind::Loop;
+  case OpKind::Dims:
+    // Sizes that a kernel or a user reads; control flow knows them by itself.
+    if (op.result()->isOutput() ||
+        llvm::any_of(op.result()->uses(), [](const Use &use) {
+          return use.op->kind() != OpKind::If && use.op->kind() != OpKind::Loop;
+        }))
+      return FusionKind::Loop;
+    return std::nullopt;
   case OpKind::Reduce:
     return FusionKind::Reduction;
   case OpKind::MatMul:
