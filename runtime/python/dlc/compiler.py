@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import weakref
 from pathlib import Path
 
 from dlc.errors import CompileError
@@ -25,6 +26,11 @@ def shape_text(shape):
     return shape if isinstance(shape, str) else "x".join(map(str, shape))
 
 
+def remove(folder):
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def compile(model, output=None, *, targets=None, precision=None, shapes=None,
             binds=None, options=()):
     """Compiles an ONNX file and returns its Bundle.
@@ -42,10 +48,10 @@ def compile(model, output=None, *, targets=None, precision=None, shapes=None,
     if program is None:
         raise CompileError("the compiler is not installed here: no program "
                            "dlc beside this package or on PATH")
-    owned = None
+    folder = None
     if output is None:
-        owned = tempfile.TemporaryDirectory(prefix="dlc-")
-        output = os.path.join(owned.name, Path(model).stem + ".bundle")
+        folder = tempfile.mkdtemp(prefix="dlc-")
+        output = os.path.join(folder, Path(model).stem + ".bundle")
     command = [program, os.fspath(model), "-q", "-o", os.fspath(output)]
     if targets:
         targets = [targets] if isinstance(targets, str) else targets
@@ -62,10 +68,11 @@ def compile(model, output=None, *, targets=None, precision=None, shapes=None,
     done = subprocess.run(command, capture_output=True, text=True,
                           stdin=subprocess.DEVNULL)
     if done.returncode != 0:
+        remove(folder)
         raise CompileError((done.stderr or done.stdout).strip() or
                            f"dlc ended with status {done.returncode}")
     bundle = Bundle(output)
-    bundle._owned = owned
+    weakref.finalize(bundle, remove, folder)
     bundle._recipe = dict(model=model, targets=targets, precision=precision,
                           binds=binds, options=options)
     return bundle

@@ -47,7 +47,6 @@ class Bundle:
     """A compiled model: a file, or the bytes of one."""
 
     def __init__(self, source):
-        self._owned = None
         self._recipe = None
         with translated():
             self._handle = (_runtime.Bundle.open_bytes(source)
