@@ -10,6 +10,8 @@ using namespace dlc::codegen;
 llvm::Expected<Estimate> codegen::CostModel::price(const FusionOp &fusion,
                                                    const Target &target) const {
   Unit unit(*fusion.op());
+  if (unit.isEmpty())
+    return Estimate();
   EmitContext context{target, symbols};
   llvm::Expected<Emitted> emitted = emit(unit, context);
   if (!emitted)

@@ -266,6 +266,11 @@ llvm::Error ModuleLowering::lowerOp(const Op &op, uint32_t block) {
 
 llvm::Error ModuleLowering::lowerUnit(const Op &op, uint32_t block) {
   Unit unit(op);
+  if (unit.isEmpty()) {
+    for (unsigned i = 0; i < op.numResults(); i++)
+      makeBuffer(op.result(i));
+    return llvm::Error::success();
+  }
   EmitContext context{target, symbols};
   llvm::Expected<Emitted> emitted = emit(unit, context);
   if (!emitted)

@@ -87,3 +87,13 @@ Unit::Unit(const Op &op) : original(&op), bodyGraph(new Graph) {
 Unit::~Unit() = default;
 
 bool Unit::isLoop() const { return heroOps.empty(); }
+
+bool Unit::isEmpty() const {
+  // Its count is a result, too.
+  if (sole && sole->kind() == OpKind::NonZero)
+    return false;
+  for (unsigned i = 0; i < numResults(); i++)
+    if (!resultType(i).elementCount().isConstant(0))
+      return false;
+  return true;
+}

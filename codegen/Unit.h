@@ -30,6 +30,8 @@ public:
   const Op *soleOp() const { return sole; }
   /// Has it no heroes: all ops are pointwise, views, gathers or sources?
   bool isLoop() const;
+  /// Has no result an element? Then nothing is launched.
+  bool isEmpty() const;
 
 private:
   const Op *original;

@@ -141,6 +141,8 @@ class Runner:
         return self.bundle(case, "host", "host", "host")
 
     def plain(self, case):
+        if case.wide:
+            return Result("unfit")
         return self.bundle(case, "plain", "host", "host",
                            f"--disable-pass={OPTIMISING}")
 
