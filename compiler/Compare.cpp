@@ -48,10 +48,12 @@ Comparison compare(llvm::ArrayRef<double> out, llvm::ArrayRef<double> ref,
 
 std::string Comparison::str() const {
   if (misplaced)
-    return llvm::formatv("{0} elements are NaN or infinite in one of the two only, the first at {1}",
+    return llvm::formatv("{0} elements are NaN or infinite in one of the two "
+                         "only, the first at {1}",
                          misplaced, worstIndex);
-  return llvm::formatv("relative error {0:e2}, worst element {1} at {2:f2} of its bound",
-                       norm, worstIndex, worst);
+  return llvm::formatv(
+      "relative error {0:e2}, worst element {1} at {2:f2} of its bound", norm,
+      worstIndex, worst);
 }
 
 double modelTolerance(llvm::StringRef precision) {

@@ -44,16 +44,16 @@ static llvm::Error cancelled() {
   return llvm::createStringError(std::errc::operation_canceled, "cancelled");
 }
 
-llvm::Expected<std::unique_ptr<Module>>
-loadModel(llvm::StringRef path, const ImportOptions &options,
-          Diagnostics &diagnostics) {
+llvm::Expected<std::unique_ptr<Module>> loadModel(llvm::StringRef path,
+                                                  const ImportOptions &options,
+                                                  Diagnostics &diagnostics) {
   if (!path.ends_with(".dlc"))
     return importOnnx(path, options, diagnostics);
   if (!options.bindings.empty() || !options.shapes.empty())
-    return llvm::createStringError(
-        std::errc::invalid_argument,
-        "--shape and --bind are for ONNX models: %s is text that states its types",
-        path.str().c_str());
+    return llvm::createStringError(std::errc::invalid_argument,
+                                   "--shape and --bind are for ONNX models: %s "
+                                   "is text that states its types",
+                                   path.str().c_str());
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return llvm::createStringError(buffer.getError(), "cannot read %s: %s",
@@ -63,7 +63,8 @@ loadModel(llvm::StringRef path, const ImportOptions &options,
 }
 
 /// The passes on a copy of `module`, for one target.
-static llvm::Expected<Optimised> optimise(const Module &module, const Target &target,
+static llvm::Expected<Optimised> optimise(const Module &module,
+                                          const Target &target,
                                           const CompileOptions &options,
                                           Diagnostics &diagnostics) {
   Optimised made{module.clone(), ""};
@@ -124,7 +125,8 @@ static std::string shapesText(const Module &module) {
   return text;
 }
 
-static bundle::BinaryContent binaryContent(const Target &target, std::string bytes) {
+static bundle::BinaryContent binaryContent(const Target &target,
+                                           std::string bytes) {
   bundle::BinaryContent b;
   b.bytes = std::move(bytes);
   switch (target.kind) {
@@ -163,8 +165,9 @@ static size_t countLaunches(const plan::BlockT &block) {
   return n;
 }
 
-llvm::Error emit(llvm::StringRef modelPath, Emit what, const CompileOptions &options,
-                 Diagnostics &diagnostics, llvm::raw_ostream &os) {
+llvm::Error emit(llvm::StringRef modelPath, Emit what,
+                 const CompileOptions &options, Diagnostics &diagnostics,
+                 llvm::raw_ostream &os) {
   llvm::Expected<std::unique_ptr<Module>> module =
       loadModel(modelPath, options.specialisations.front(), diagnostics);
   if (!module)
@@ -199,7 +202,8 @@ llvm::Error emit(llvm::StringRef modelPath, Emit what, const CompileOptions &opt
   return llvm::Error::success();
 }
 
-llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath, llvm::StringRef bundlePath,
+llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath,
+                                       llvm::StringRef bundlePath,
                                        const CompileOptions &options,
                                        Diagnostics &diagnostics) {
   CompileSummary summary;
@@ -264,7 +268,8 @@ llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath, llvm::StringRe
       if (!kernels)
         return kernels.takeError();
       summary.kernelSeconds += watch.lap();
-      // The host's compiler is the user's and not part of the bundle's identity.
+      // The host's compiler is the user's and not part of the bundle's
+      // identity.
       if (!target.isHost() && compilers.empty())
         compilers = ", " + kernels->compiler;
 

@@ -14,7 +14,12 @@ void Diagnostics::note(Location location, const llvm::Twine &message) {
 }
 
 void Diagnostics::error(Location location, const llvm::Twine &message) {
-  faults.push_back({std::move(location), message.str()});
+  // Names come from the model's file: nothing in them may steer a terminal.
+  std::string text = message.str();
+  for (char &c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f')
+      c = '?';
+  faults.push_back({std::move(location), std::move(text)});
 }
 
 void Diagnostics::print(llvm::raw_ostream &os, llvm::StringRef prefix) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan as text, for `dlc --emit=plan` and for tests.
 #include "compiler/PlanText.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace dlc {
 
@@ -11,7 +11,8 @@ constexpr uint32_t kNone = 0xffffffff;
 
 class PlanPrinter {
 public:
-  PlanPrinter(const plan::PlanT &plan, llvm::raw_ostream &os) : plan(plan), os(os) {}
+  PlanPrinter(const plan::PlanT &plan, llvm::raw_ostream &os)
+      : plan(plan), os(os) {}
   void run();
 
 private:
@@ -33,7 +34,8 @@ std::string PlanPrinter::expression(uint32_t index) const {
     return "(" + expression(e.a()) + " " + op + " " + expression(e.b()) + ")";
   };
   auto call = [&](const char *name) {
-    return std::string(name) + "(" + expression(e.a()) + ", " + expression(e.b()) + ")";
+    return std::string(name) + "(" + expression(e.a()) + ", " +
+           expression(e.b()) + ")";
   };
   switch (e.op()) {
   case plan::ExpressionOp::Const:
@@ -108,7 +110,8 @@ void PlanPrinter::step(const plan::StepT &step, unsigned indent) {
     os << "fill " << buffer(s->buffer) << " with " << s->value << ", "
        << expression(s->bytes) << " bytes";
   } else if (const plan::HostReadT *s = step.action.AsHostRead()) {
-    os << "read " << plan.symbols[s->symbol]->name << " <- " << buffer(s->buffer);
+    os << "read " << plan.symbols[s->symbol]->name << " <- "
+       << buffer(s->buffer);
   } else if (const plan::StateT *s = step.action.AsState()) {
     os << "state " << plan.states[s->state]->name << " <- " << buffer(s->from);
   } else if (const plan::IfT *s = step.action.AsIf()) {
@@ -147,20 +150,24 @@ void PlanPrinter::run() {
        << s->lower << ", " << s->upper << "]\n";
   auto ports = [&](const char *what, const auto &list) {
     for (const auto &p : list) {
-      os << what << " " << p->name << " " << plan::EnumNameElementType(p->type) << " [";
-      llvm::interleaveComma(p->dims, os, [&](uint32_t d) { os << expression(d); });
+      os << what << " " << p->name << " " << plan::EnumNameElementType(p->type)
+         << " [";
+      llvm::interleaveComma(p->dims, os,
+                            [&](uint32_t d) { os << expression(d); });
       os << "] " << buffer(p->buffer) << "\n";
     }
   };
   ports("input", plan.inputs);
   ports("output", plan.outputs);
   for (auto [i, b] : llvm::enumerate(plan.buffers)) {
-    os << "buffer " << buffer(uint32_t(i)) << " " << plan::EnumNameSpace(b->space)
-       << " " << expression(b->bytes) << " bytes";
+    os << "buffer " << buffer(uint32_t(i)) << " "
+       << plan::EnumNameSpace(b->space) << " " << expression(b->bytes)
+       << " bytes";
     if (b->space == plan::Space::Arena && b->alias == kNone)
       os << ", live " << b->first << " to " << b->last;
     if (b->alias != kNone)
-      os << ", in " << buffer(b->alias) << " at " << expression(b->alias_offset);
+      os << ", in " << buffer(b->alias) << " at "
+         << expression(b->alias_offset);
     if (b->weight != kNone)
       os << ", weight " << plan.weights[b->weight]->name;
     os << "\n";

@@ -15,7 +15,8 @@ static std::string localGpu() {
   using Attribute = int (*)(int *, int, int);
   auto init = reinterpret_cast<Init>(dlsym(driver, "cuInit"));
   auto get = reinterpret_cast<DeviceGet>(dlsym(driver, "cuDeviceGet"));
-  auto attribute = reinterpret_cast<Attribute>(dlsym(driver, "cuDeviceGetAttribute"));
+  auto attribute =
+      reinterpret_cast<Attribute>(dlsym(driver, "cuDeviceGetAttribute"));
   // Numbers of CUdevice_attribute in cuda.h.
   constexpr int kMajor = 75, kMinor = 76;
   int device = 0, major = 0, minor = 0;
@@ -23,7 +24,8 @@ static std::string localGpu() {
       attribute(&major, kMajor, device) || attribute(&minor, kMinor, device))
     return "";
   std::string name = "sm_" + std::to_string(major * 10 + minor);
-  // The names with the features of just that architecture, where there are such.
+  // The names with the features of just that architecture, where there are
+  // such.
   for (const std::string &known : Target::names())
     if (known == name + "a")
       return known;
@@ -51,7 +53,8 @@ resolveTargets(llvm::ArrayRef<std::string> names) {
     llvm::Expected<Target> t = Target::parse(name);
     if (!t)
       return t.takeError();
-    if (llvm::none_of(targets, [&](const Target &o) { return o.name == t->name; }))
+    if (llvm::none_of(targets,
+                      [&](const Target &o) { return o.name == t->name; }))
       targets.push_back(std::move(*t));
   }
   return targets;

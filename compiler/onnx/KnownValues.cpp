@@ -188,5 +188,7 @@ Dim KnownValues::clamp(const Dim &d, const Dim &limit) const {
 }
 
 Dim KnownValues::atLeast(const Dim &d, int64_t bound) const {
-  return isAtLeast(d, bound) ? d : max(d, Dim(bound));
+  if (isAtLeast(d, bound))
+    return simplify(d, symbols);
+  return simplify(max(d, Dim(bound)), symbols);
 }

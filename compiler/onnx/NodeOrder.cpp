@@ -11,7 +11,12 @@ Location dlc::nodeLocation(const onnx::NodeProto &node) {
   for (const std::string &output : node.output())
     if (name.empty())
       name = output;
-  return Location::node(name + " (" + node.op_type() + ")");
+  name += " (" + node.op_type() + ")";
+  // It is printed, also into comments of one line.
+  for (char &c : name)
+    if (static_cast<unsigned char>(c) < ' ')
+      c = '?';
+  return Location::node(name);
 }
 
 namespace {
