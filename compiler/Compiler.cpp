@@ -83,6 +83,7 @@ static llvm::Expected<Optimised> optimise(const Module &module,
   PassManagerOptions run;
   run.disabled = options.disabledPasses;
   run.reproducerFolder = options.reproducerDir;
+  run.explain = options.explainPass;
   if (!options.explainPass.empty()) {
     if (!findPass(options.explainPass))
       return llvm::createStringError(std::errc::invalid_argument,

@@ -47,14 +47,15 @@ static bool gather(GatherOp op, Rewriter &rewriter, PassContext &context) {
   return replaceIfSameType(op.op(), with, rewriter);
 }
 
-// A maximum, minimum, any or all over dimensions of size 1 is a reshape.
+// A reduction over dimensions of size 1, or over none, is a reshape. A sum
+// starts from 0, which turns -0 into 0.
 static bool reduce(ReduceOp op, Rewriter &rewriter) {
-  bool exact = op.kind() != ReduceKind::Sum && op.kind() != ReduceKind::Prod;
   const TensorType &type = op.input()->type();
   for (int64_t axis : op.axes())
-    exact &= type.dim(axis).isConstant(1);
-  // A sum starts from 0, which turns -0 into 0; over no axes it adds nothing.
-  if (!exact && !op.axes().empty())
+    if (!type.dim(axis).isConstant(1))
+      return false;
+  if (op.kind() == ReduceKind::Sum && !op.axes().empty() &&
+      isFloat(type.element) && !isPlusZeroOrMore(op.input()))
     return false;
   Value *with = rewriter.at(op.op())
                     .create<ReshapeOp>(op.input(), op.result()->type().shape)

@@ -7,6 +7,7 @@ Features (for REQUIRES: lines)
   host-target   a C++ compiler that host kernels are compiled with
   nvrtc         NVRTC and the CUDA headers are here
   gpu           an NVIDIA GPU with its driver is here
+  models        the networks of scripts/ are in .models
   compiler      the compiler's tools are built (off in a runtime-only build)
 Substitutions
   dlc, dlc-opt, dlc-run, ...   the built tools, as bare words
@@ -49,6 +50,9 @@ if os.path.exists(os.path.join(cuda, "include", "cuda_fp16.h")):
         if glob.glob(os.path.join(cuda, folder, "libnvrtc.so*")):
             config.environment["DLC_NVRTC"] = os.path.join(cuda, folder)
             break
+
+if os.path.exists(os.path.join(source, ".models", "resnet50.onnx")):
+    config.available_features.add("models")
 
 
 def has_gpu():
