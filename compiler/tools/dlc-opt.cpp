@@ -247,7 +247,8 @@ static llvm::Error optimise(Module &module,
 int main(int argc, char **argv) {
   std::vector<llvm::StringRef> passes = takePassFlags(argc, argv);
   cl::HideUnrelatedOptions(category);
-  cl::extrahelp help(passHelp());
+  std::string passText = passHelp(); // the option keeps a reference
+  cl::extrahelp help(passText);
   cl::ParseCommandLineOptions(argc, argv,
                               "dlc-opt: passes on modules in text form\n\n"
                               "  dlc-opt --canonicalize --fuse-vertical x.dlc\n"
