@@ -40,6 +40,7 @@ class Runner:
 RUNNERS = (
     Runner("refusals", TEST / "refusals" / "run.py"),
     Runner("conformance", TEST / "conformance" / "run.py", gpu=True),
+    Runner("faults", TEST / "faults" / "run.py", gpu=True),
     Runner("models", TEST / "models" / "run.py", gpu=True),
     Runner("models, reference", TEST / "models" / "run.py", quick=False,
            arguments=("--target", "reference")),

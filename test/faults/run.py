@@ -157,16 +157,13 @@ def listed(path):
             if line and not line.startswith("#")}
 
 
-def choose_ways(options, tools):
+def choose_ways(options):
     if options.target == "gpu":
         ways = ["gpu"]
     else:
-        ways = []
-        if tools.has("dlc-eval"):
-            ways += ["reference", "double", "folded", "optimised",
-                     "exposed"]
-        if tools.has("dlc") and tools.has("dlc-run"):
-            ways += ["host"] if options.quick else ["host", "plain"]
+        ways = ["reference", "folded", "optimised"]
+        if not options.quick:
+            ways += ["double", "exposed", "host", "plain"]
     return [w for w in ways if not options.way or w in options.way]
 
 
@@ -186,7 +183,7 @@ def main():
     results = []
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(tools, options.keep or Path(folder))
-        for way in choose_ways(options, tools):
+        for way in choose_ways(options):
             for case, result in harness.spread(
                     getattr(runner, way), chosen, options.jobs,
                     f"faults, {way}"):
