@@ -23,7 +23,10 @@ static llvm::Error addDefault(PassManager &manager) {
   // Before layouts: which layout a contraction wants depends on its type.
   if (llvm::Error error = manager.add("lower-precision"))
     return error;
-  // Converts of weights fold, pairs of converts cancel.
+  // How many channels are copied at once depends on their type.
+  if (llvm::Error error = manager.add("pad-channels"))
+    return error;
+  // Converts and pads of weights fold, pairs of converts cancel.
   if (llvm::Error error = addSimplify(manager))
     return error;
   // Before fusing: a copy that no neighbour cancels is absorbed as a view.
