@@ -19,10 +19,31 @@ llvm::Expected<Estimate> codegen::CostModel::price(const FusionOp &fusion,
   return emitted->emitter->estimate(unit, context);
 }
 
+/// Weights of a 16-bit product are stored with k innermost, as wgmma reads
+/// them and as copies of both operands are alike; others as they are.
+static Layout weightLayout(MatMulOp matmul, const Target &target) {
+  const TensorType &type = matmul.rhs()->type();
+  const Op *producer = matmul.rhs()->definingOp();
+  if (!producer || producer->kind() != OpKind::Constant || target.isHost() ||
+      bitWidth(type.element) != 16 || matmul.transposeRhs())
+    return type.layout;
+  std::optional<int64_t> k = type.dim(-2).tryConstant();
+  if (!k || *k % 8)
+    return type.layout;
+  llvm::SmallVector<int64_t, 4> order;
+  for (int64_t d = 0; d < type.rank() - 2; d++)
+    order.push_back(d);
+  order.push_back(type.rank() - 1);
+  order.push_back(type.rank() - 2);
+  return Layout::permuted(order);
+}
+
 Layout codegen::CostModel::preferredLayout(const Op &op, int operand,
                                            const Target &target) const {
   const Value *value = operand < 0 ? op.result() : op.operand(operand);
   int64_t rank = value->type().rank();
+  if (auto matmul = llvm::dyn_cast<MatMulOp>(&op); matmul && operand == 1)
+    return weightLayout(matmul, target);
   if (rank < 3)
     return Layout();
   switch (op.kind()) {

@@ -79,7 +79,7 @@ static llvm::Expected<Optimised> optimise(const Module &module,
   };
   PassManager manager;
   if (llvm::Error e = addPipeline(manager, "default"))
-    return std::move(e);
+    return e;
   PassManagerOptions run;
   run.disabled = options.disabledPasses;
   run.reproducerFolder = options.reproducerDir;
@@ -94,7 +94,7 @@ static llvm::Expected<Optimised> optimise(const Module &module,
     };
   }
   if (llvm::Error e = manager.run(*made.module, context, run))
-    return std::move(e);
+    return e;
   return made;
 }
 
@@ -124,6 +124,12 @@ static std::string shapesText(const Module &module) {
     llvm::interleave(graph.input(i)->type().shape, os, "x");
   }
   return text;
+}
+
+/// As users say it. A model of its own types is called fp32: its products are
+/// exact in the type it has.
+static llvm::StringRef precisionName(PrecisionMode mode) {
+  return mode == PrecisionMode::AsTyped ? "fp32" : stringify(mode);
 }
 
 static bundle::BinaryContent binaryContent(const Target &target,
@@ -283,7 +289,7 @@ llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath,
 
       bundle::VariantContent variant;
       variant.target = target.name;
-      variant.precision = stringify(options.precision).str();
+      variant.precision = precisionName(options.precision).str();
       variant.shapes = shapeRanges(**module);
       numberBinaries(l, *kernels);
       variant.plan = std::move(l.plan);
@@ -308,7 +314,7 @@ llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath,
   if (!progress("writing " + bundlePath.str(), 0))
     return cancelled();
   if (llvm::Error e = writeBundle(builder, bundlePath))
-    return std::move(e);
+    return e;
   uint64_t size = 0;
   if (!llvm::sys::fs::file_size(bundlePath, size))
     summary.bundleBytes = int64_t(size);

@@ -13,12 +13,12 @@ specialisations(llvm::ArrayRef<std::string> shapes,
     if (all.back().shapes.count(input.str()))
       all.emplace_back();
     if (llvm::Error e = all.back().addShape(text))
-      return std::move(e);
+      return e;
   }
   for (ImportOptions &o : all)
     for (const std::string &text : bindings)
       if (llvm::Error e = o.addBinding(text))
-        return std::move(e);
+        return e;
   return all;
 }
 

@@ -26,7 +26,10 @@ static llvm::Error addDefault(PassManager &manager) {
   // How many channels are copied at once depends on their type.
   if (llvm::Error error = manager.add("pad-channels"))
     return error;
-  // Converts and pads of weights fold, pairs of converts cancel.
+  // Weights of equal type side by side; before layouts, which they share.
+  if (llvm::Error error = manager.add("fuse-horizontal"))
+    return error;
+  // Converts, joins and pads of weights fold, pairs of converts cancel.
   if (llvm::Error error = addSimplify(manager))
     return error;
   // Before fusing: a copy that no neighbour cancels is absorbed as a view.

@@ -115,7 +115,7 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
 
   Opened opened;
   if (llvm::Error e = check(dlc_bundle_open(bundlePath.str().c_str(), &opened.bundle)))
-    return std::move(e);
+    return e;
   dlc_session_options session;
   dlc_session_options_init(&session);
   if (options.device == "host")
@@ -132,14 +132,14 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     if (dlc_session_create(opened.bundle, &session, &opened.session) != DLC_OK)
       return fault(first + "; on the host: " + dlc_last_error());
   } else if (llvm::Error e = check(created)) {
-    return std::move(e);
+    return e;
   }
 
   for (unsigned i = 0; i < graph.numInputs(); i++) {
     size_t index;
     if (llvm::Error e = check(dlc_session_find_input(
             opened.session, graph.input(i)->name.c_str(), &index)))
-      return std::move(e);
+      return e;
     dlc_tensor t{};
     t.data = inputs[i].data();
     t.bytes = uint64_t(inputs[i].byteSize());
@@ -148,16 +148,16 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     t.rank = uint32_t(inputs[i].rank());
     llvm::copy(inputs[i].shape(), t.dims);
     if (llvm::Error e = check(dlc_session_bind_input(opened.session, index, &t)))
-      return std::move(e);
+      return e;
   }
   if (llvm::Error e = check(dlc_session_run(opened.session)))
-    return std::move(e);
+    return e;
   size_t variantIndex;
   dlc_variant variant;
   if (llvm::Error e = check(dlc_session_variant(opened.session, &variantIndex)))
-    return std::move(e);
+    return e;
   if (llvm::Error e = check(dlc_bundle_variant(opened.bundle, variantIndex, &variant)))
-    return std::move(e);
+    return e;
   const double tolerance = modelTolerance(variant.precision);
   os << llvm::formatv("{0}: variant {1} {2} on {3}\n", bundlePath, variant.target,
                       variant.precision, dlc_session_device_name(opened.session));
@@ -172,10 +172,10 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     const std::string &name = graph.outputNames[i];
     size_t index;
     if (llvm::Error e = check(dlc_session_find_output(opened.session, name.c_str(), &index)))
-      return std::move(e);
+      return e;
     dlc_tensor t;
     if (llvm::Error e = check(dlc_session_output(opened.session, index, &t)))
-      return std::move(e);
+      return e;
     llvm::ArrayRef<int64_t> found(t.dims, t.rank);
     if (found != llvm::ArrayRef(ref.shape())) {
       os << llvm::formatv("{0}: shape [{1:$[, ]}], expected [{2:$[, ]}]\n", name,
@@ -187,7 +187,7 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     // The declared element type: in Double the reference holds f64.
     Tensor got(graph.outputs()[i]->type().element, ref.shape());
     if (llvm::Error e = check(dlc_session_copy_to_host(opened.session, got.data(), &t)))
-      return std::move(e);
+      return e;
     std::vector<double> a(size_t(ref.elements())), b(a.size());
     for (int64_t k = 0; k < ref.elements(); k++) {
       a[k] = isFloat(got.element()) ? got.floatAt(k) : double(got.intAt(k));

@@ -108,7 +108,7 @@ Expected<std::unique_ptr<Module>> loadText(StringRef path) {
   if (!module)
     return module.takeError();
   if (Error e = verify(**module))
-    return std::move(e);
+    return e;
   return module;
 }
 

@@ -47,7 +47,12 @@ class Bert(torch.nn.Module):
         self.bert = transformers.BertModel(config, add_pooling_layer=False).eval()
 
     def forward(self, ids, mask):
-        return self.bert(input_ids=ids, attention_mask=mask).last_hidden_state
+        # The mask as what is added to the scores, made here: the library's own
+        # way to make it cannot be captured in a CUDA graph.
+        dtype = self.bert.embeddings.word_embeddings.weight.dtype
+        added = (1 - mask[:, None, None, :]).to(dtype) * -10000.0
+        added = added.expand(-1, -1, ids.shape[1], -1)
+        return self.bert(input_ids=ids, attention_mask=added).last_hidden_state
 
 
 def images(batch: int) -> tuple:
