@@ -95,6 +95,16 @@ llvm::Expected<bool> PassManager::runOne(const Pass &pass, Module &module,
   if (llvm::Error error = verify(module))
     return broke(pass, before ? *before : module, context, std::move(error),
                  options);
+  if (*changed && options.twice) {
+    own.explain = nullptr;
+    own.report = nullptr;
+    llvm::Expected<bool> again = pass.run(module, own);
+    if (!again)
+      return again.takeError();
+    if (*again)
+      return llvm::createStringError("pass %s changed its own result",
+                                     pass.name.str().c_str());
+  }
   if (*changed && options.afterPass)
     options.afterPass(pass.name, module);
   anyChange |= *changed;

@@ -11,6 +11,8 @@ struct PassManagerOptions {
   std::vector<std::string> disabled; ///< passes left out, by name
   std::string stopAfter;             ///< the last pass to run, by name
   std::string explain; ///< the pass whose refusals are told; empty: all
+  /// Run each pass that changed something again: it may change nothing then.
+  bool twice = false;
   /// Called after each pass that changed the module.
   std::function<void(llvm::StringRef pass, const Module &)> afterPass;
   /// Where a reproducer is written when a pass fails; empty: none is.

@@ -87,7 +87,11 @@ bool isPlusZeroOrMore(const Value *value, unsigned depth) {
     std::optional<double> bound = uniformOf(op->operand(1));
     return (bound && *bound > 0) || (operand(0) && operand(1));
   }
-  case OpKind::Reduce:
+  case OpKind::Reduce: {
+    // A maximum over nothing is -inf.
+    ReduceKind kind = ReduceOp(op).kind();
+    return (kind == ReduceKind::Sum || kind == ReduceKind::Prod) && operand(0);
+  }
   case OpKind::Pool:
   case OpKind::Reshape:
   case OpKind::Transpose:

@@ -49,9 +49,10 @@ static cl::opt<bool>
                cl::cat(category));
 static cl::opt<bool> timing("timing", cl::desc("print how long each pass took"),
                             cl::cat(category));
-static cl::opt<bool>
-    twice("twice", cl::desc("run everything again and fail if it changes more"),
-          cl::cat(category));
+static cl::opt<bool> twice("twice",
+                           cl::desc("run each pass, and then everything, again "
+                                    "and fail if that changes more"),
+                           cl::cat(category));
 static cl::opt<std::string>
     reproducerFolder("reproducer-dir",
                      cl::desc("where to write what made a pass fail"),
@@ -210,6 +211,7 @@ static llvm::Error optimise(Module &module,
   run.disabled = disabled;
   run.stopAfter = stopAfter;
   run.explain = explainPass;
+  run.twice = twice;
   run.reproducerFolder = reproducerFolder;
   if (printAfter)
     run.afterPass = [](llvm::StringRef pass, const Module &module) {
