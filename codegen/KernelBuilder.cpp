@@ -140,6 +140,10 @@ std::string KernelBuilder::buffer(BufferRef ref, llvm::StringRef name,
   auto [it, fresh] = known.try_emplace("%" + name.str(), call);
   if (!fresh)
     return call;
+  if ((ref.kind == BufferRef::Kind::Input ||
+       ref.kind == BufferRef::Kind::Result) &&
+      !llvm::is_contained(typeNames, stringify(element)))
+    typeNames.push_back(stringify(element).str());
   std::string constness = write ? "" : "const ";
   std::string type = constness + storageName(element).str() + " *";
   accessors += "DLC_DEVICE " + type + name.str() + "(const P &p) {";
@@ -192,19 +196,7 @@ void KernelBuilder::include(llvm::StringRef header) {
     headers.push_back(header.str());
 }
 
-std::string KernelBuilder::types() const {
-  llvm::SmallVector<llvm::StringRef, 4> names;
-  auto add = [&](DataType type) {
-    if (!llvm::is_contained(names, stringify(type)))
-      names.push_back(stringify(type));
-  };
-  for (Value *v : theUnit.inputs())
-    if (v)
-      add(v->type().element);
-  for (unsigned i = 0; i < theUnit.numResults(); i++)
-    add(theUnit.resultType(i).element);
-  return llvm::join(names, "");
-}
+std::string KernelBuilder::types() const { return llvm::join(typeNames, ""); }
 
 /// Without comments and blank lines: what decides whether kernels are equal.
 static std::string withoutComments(llvm::StringRef text) {

@@ -49,7 +49,8 @@ public:
                 llvm::StringRef config, llvm::StringRef body,
                 llvm::ArrayRef<Dim> grid);
 
-  /// Names of the element types of inputs and results, "f16_f32".
+  /// Names of the element types of the inputs and results that have been asked
+  /// for, "f16f32".
   std::string types() const;
   /// Does every offset into the unit's values fit in 32 bits?
   bool has32BitIndices() const { return narrow; }
@@ -63,7 +64,7 @@ private:
   const Unit &theUnit;
   const EmitContext &theContext;
   Launch launch;
-  llvm::SmallVector<std::string, 4> headers;
+  llvm::SmallVector<std::string, 4> headers, typeNames;
   std::string accessors;
   std::map<std::string, std::string, std::less<>> known;
   std::map<std::string, unsigned> weights;
