@@ -3,7 +3,6 @@
 #include "codegen/ModuleLowering.h"
 
 #include "codegen/IndexPrinter.h"
-#include "codegen/PackChannels.h"
 #include "ir/AccessMap.h"
 
 using namespace dlc;
@@ -20,12 +19,7 @@ static llvm::Error at(const Op &op, llvm::Error error) {
 llvm::Expected<LoweredModule> codegen::lower(const Module &module,
                                              const Target &target,
                                              const CodegenOptions &options) {
-  // The emulator copies single elements as fast as vectors.
-  if (target.isHost())
-    return ModuleLowering(module, target, options).run();
-  std::unique_ptr<Module> packed = module.clone();
-  packChannels(packed->main());
-  return ModuleLowering(*packed, target, options).run();
+  return ModuleLowering(module, target, options).run();
 }
 
 llvm::Expected<LoweredModule> ModuleLowering::run() {
