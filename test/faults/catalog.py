@@ -38,17 +38,26 @@ class Fault:
 
 def fault(number):
     """Registers a function that adds the cases of fault HO-<number>."""
-    def register(make):
-        FAULTS[number] = make
+    return register(f"HO-{number:02}")
+
+
+def promise(topic):
+    """Registers a function that adds cases of what docs/ir.md promises."""
+    return register(f"promise-{topic}")
+
+
+def register(key):
+    def keep(make):
+        FAULTS[key] = make
         return make
-    return register
+    return keep
 
 
 def cases():
     found = []
-    for number in sorted(FAULTS):
-        entry = Fault(f"HO-{number:02}")
-        FAULTS[number](entry)
+    for key in sorted(FAULTS):
+        entry = Fault(key)
+        FAULTS[key](entry)
         found += entry.cases
     return found
 
@@ -139,4 +148,4 @@ def onnx_reference(made, inputs):
 
 
 __all__ = ["Fault", "TensorProto", "cases", "f32", "fault", "helper", "i64",
-           "model", "node", "np", "onnx", "onnx_reference", "random"]
+           "model", "node", "np", "onnx", "onnx_reference", "promise", "random"]

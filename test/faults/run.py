@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Forty faults that users of other compilers met, as small graphs with the
-values that they must give. Each case runs on the reference (as typed, in f64,
+"""Forty faults that users of other compilers met, and what docs/ir.md promises
+of each operation, as small graphs with the values that they must give. Each case runs on the reference (as typed, in f64,
 with its inputs as constants, after all passes, and with its intermediates as
 outputs) and as a bundle, with and without the optimising passes.
 
@@ -27,6 +27,7 @@ import harness  # noqa: E402
 import indexing  # noqa: E402, F401
 import number_rules  # noqa: E402, F401
 import precision  # noqa: E402, F401
+import promises  # noqa: E402, F401
 import rewrites  # noqa: E402, F401
 import versions  # noqa: E402, F401
 
