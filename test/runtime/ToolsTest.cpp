@@ -53,9 +53,10 @@ std::string failure(const std::string &path) {
   return "none";
 }
 
-/// Status and all output of dlc-run.
-std::pair<int, std::string> dlcRun(const std::string &arguments) {
-  std::string command = std::string(DLC_RUN) + " " + arguments + " 2>&1";
+/// Status and all output of dlc-run or another tool.
+std::pair<int, std::string> dlcRun(const std::string &arguments,
+                                   const std::string &tool = DLC_RUN) {
+  std::string command = tool + " " + arguments + " 2>&1";
   FILE *pipe = popen(command.c_str(), "r");
   std::string text;
   for (int c; (c = fgetc(pipe)) != EOF;)
@@ -305,4 +306,36 @@ TEST(DlcRun, SaysWhatIsWrong) {
   says(host + "--target sm_90a",
        "no variant of the bundle fits: the device is host, asked for sm_90a; "
        "the bundle holds host fp32, sm_90a fp16");
+}
+
+TEST(DlcInspect, SaysWhatIsInABundle) {
+  Folder folder;
+  BundleFile file = dlc::test::richBundle();
+  std::string bundle = folder / "m.bundle";
+  write(bundle,
+        {reinterpret_cast<const char *>(file.span().data()), file.size});
+  auto says = [&](const std::string &arguments, const std::string &part,
+                  int expected = 0) {
+    auto [status, text] = dlcRun(bundle + " " + arguments, DLC_INSPECT);
+    EXPECT_EQ(status, expected) << text;
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  };
+  says("", "model rich, by test\n");
+  says("", "variant 1: sm_90a fp16, shapes any, driver for CUDA 13.0 or newer");
+  says("", "  output z: f32 count\n");
+  says("--kernels --variant=1",
+       "dlc_copy_f16_00000000: 1 launches, 128 threads, 1024 bytes of shared "
+       "memory, clusters of 2, may start early\n  [node_0]\n");
+  says("--source=dlc_copy", "// ---- dlc_copy_f16_00000000.cu\n// kernel\n");
+  says("--steps --variant 0",
+       "3: If: node_3\n  0: Copy N*16 bytes, buffer 0 to 7: node_0\nelse\n");
+  says("--weights --variant 0", "          16 ");
+  says("--report --variant 0", "copies only\n");
+  says("--model", "module {}\n");
+  says("--variant 2",
+       "dlc-inspect: error: no variant 2: there are 2, counted "
+       "from 0\n",
+       2);
+  says("--all", "dlc-inspect: error: no option --all; see dlc-inspect --help",
+       2);
 }
