@@ -85,7 +85,6 @@ def bench(name, make, inputs, input_names, limit, options) -> dict:
     run(options.build / "bin/dlc-run", bundle, *given, "--save", folder / "out", "--device=cuda")
     with torch.no_grad():
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-        # The bundle is compared in the arithmetic of the reference, not in ours.
         ref = module.float().cuda()(*[t.cuda() for t in inputs]).cpu().numpy()
     norm, worst = error(np.load(folder / "out/y.npy"), ref)
     timing = run(options.build / "bin/dlc-run", bundle, *given, "--bench", "--device=cuda")
