@@ -4,6 +4,7 @@
 #include "compiler/tools/Verify.h"
 #include "compiler/Version.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
@@ -102,6 +103,24 @@ std::string defaultCacheDir() {
   return sys::path::cache_directory(dir) ? (dir + "/dlc").str() : "";
 }
 
+/// The folder of libnvrtc: what DLC_NVRTC names, or that of the toolkit which
+/// CUDA_PATH names or the build was made with; empty: the usual places.
+std::string nvrtcFolder() {
+  if (std::optional<std::string> folder = sys::Process::GetEnv("DLC_NVRTC"))
+    return *folder;
+  for (const std::string &root :
+       {sys::Process::GetEnv("CUDA_PATH").value_or(""),
+        std::string(DLC_CUDA_ROOT)})
+    for (const char *sub : {"/lib64", "/lib"}) {
+      std::error_code error;
+      for (sys::fs::directory_iterator it(root + sub, error), end;
+           !root.empty() && it != end && !error; it.increment(error))
+        if (sys::path::filename(it->path()).starts_with("libnvrtc.so"))
+          return root + sub;
+    }
+  return "";
+}
+
 /// A line that is rewritten in place on a terminal and stays silent elsewhere
 /// but for the start of each phase.
 class ProgressLine {
@@ -198,8 +217,7 @@ int runCompile() {
   options.jobs = jobs;
   if (std::optional<std::string> cxx = sys::Process::GetEnv("CXX"))
     options.hostCompiler = *cxx;
-  if (std::optional<std::string> nvrtc = sys::Process::GetEnv("DLC_NVRTC"))
-    options.nvrtcPath = *nvrtc;
+  options.nvrtcPath = nvrtcFolder();
   Diagnostics diagnostics;
 
   if (!emitText.empty()) {
