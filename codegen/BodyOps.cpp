@@ -75,11 +75,8 @@ std::string BodyPrinter::pointwise(const Op &op, const Coordinates &at) {
                 stringify(type.element));
   std::string arguments;
   for (Value *operand : op.operands()) {
+    // The exponent of pow may have a type of its own, which it keeps.
     std::string x = value(operand, operandAt(operand, type, at));
-    // pow's exponent may have a type of its own.
-    if (op.kind() == OpKind::Pow &&
-        operand->type().element != op.operand(0)->type().element)
-      x = "scalar::cast<" + computeName(type.element).str() + ">(" + x + ")";
     arguments += (arguments.empty() ? "" : ", ") + x;
   }
   std::string compute = computeName(type.element).str();

@@ -40,6 +40,8 @@ class Runner:
 RUNNERS = (
     Runner("refusals", TEST / "refusals" / "run.py"),
     Runner("conformance", TEST / "conformance" / "run.py", gpu=True),
+    Runner("meaning", TEST / "ir" / "reference" / "run_bundles.py",
+           quick=False, gpu=True),
     Runner("faults", TEST / "faults" / "run.py", gpu=True),
     Runner("models", TEST / "models" / "run.py", gpu=True),
     Runner("models, reference", TEST / "models" / "run.py", quick=False,

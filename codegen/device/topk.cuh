@@ -36,7 +36,7 @@ template <class Problem, class P>
 DLC_DEVICE void topk_select(const P &p, uint8_t *smem) {
   using Index = typename Problem::Index;
   using V = Compute<typename Problem::T>;
-  using First = Earlier<Problem::kLargest>;
+  using First = Earlier<Problem::kLargest, false, true>;
   pdl_wait();
   const Index length = Problem::length(p), inner = Problem::inner(p);
   const Index rows = Problem::outer(p) * inner, k = Problem::k(p);
@@ -64,7 +64,7 @@ DLC_DEVICE void topk_select(const P &p, uint8_t *smem) {
 template <class Problem, class P> DLC_DEVICE void topk_rank(const P &p) {
   using Index = typename Problem::Index;
   using V = Compute<typename Problem::T>;
-  using First = Earlier<Problem::kLargest>;
+  using First = Earlier<Problem::kLargest, false, true>;
   pdl_wait();
   const Index length = Problem::length(p), inner = Problem::inner(p);
   const Index total = Problem::outer(p) * length * inner, k = Problem::k(p);

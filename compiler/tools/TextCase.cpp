@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and checks the test cases in the comments of text modules.
 #include "compiler/tools/TextCase.h"
+#include "compiler/tools/Npy.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
@@ -185,15 +187,44 @@ llvm::Expected<TextCase> TextCase::parse(StringRef text) {
   return result;
 }
 
-llvm::Error check(const TextCase &test, const Graph &graph) {
-  auto findLiteral = [](llvm::ArrayRef<Literal> all, StringRef name) {
-    return llvm::find_if(all, [&](const Literal &l) { return l.name == name; });
+static const Literal *findLiteral(llvm::ArrayRef<Literal> all, StringRef name) {
+  const Literal *found =
+      llvm::find_if(all, [&](const Literal &l) { return l.name == name; });
+  return found == all.end() ? nullptr : found;
+}
+
+llvm::Error extract(const TextCase &test, const Graph &graph,
+                    StringRef folder) {
+  auto write = [&](llvm::ArrayRef<Literal> literals, StringRef name,
+                   DataType element, StringRef kind) -> llvm::Error {
+    const Literal *literal = findLiteral(literals, name);
+    if (!literal)
+      return llvm::Error::success();
+    llvm::Expected<Tensor> tensor = tensorOf(*literal, element);
+    if (!tensor)
+      return tensor.takeError();
+    std::string place = (folder + "/" + kind).str();
+    if (std::error_code error = llvm::sys::fs::create_directories(place))
+      return fault(place + ": " + error.message());
+    return writeNpy(npyPath(place, name), *tensor);
   };
+  for (unsigned i = 0; i < graph.numInputs(); i++)
+    if (llvm::Error e = write(test.inputs, graph.input(i)->name,
+                              graph.input(i)->type().element, "in"))
+      return e;
+  for (size_t i = 0; i < graph.outputNames.size(); i++)
+    if (llvm::Error e = write(test.expected, graph.outputNames[i],
+                              graph.outputs()[i]->type().element, "expected"))
+      return e;
+  return llvm::Error::success();
+}
+
+llvm::Error check(const TextCase &test, const Graph &graph) {
   std::vector<Tensor> inputs;
   for (unsigned i = 0; i < graph.numInputs(); i++) {
     const Value &input = *graph.input(i);
-    const auto *given = findLiteral(test.inputs, input.name);
-    if (given == llvm::ArrayRef(test.inputs).end())
+    const Literal *given = findLiteral(test.inputs, input.name);
+    if (!given)
       return fault("no line \"// input " + input.name + " = ...\"");
     llvm::Expected<Tensor> tensor = tensorOf(*given, input.type().element);
     if (!tensor)
@@ -215,8 +246,8 @@ llvm::Error check(const TextCase &test, const Graph &graph) {
     if (!outputs)
       return outputs.takeError();
     for (size_t i = 0; i < outputs->size(); i++) {
-      const auto *wanted = findLiteral(test.expected, graph.outputNames[i]);
-      if (wanted == llvm::ArrayRef(test.expected).end())
+      const Literal *wanted = findLiteral(test.expected, graph.outputNames[i]);
+      if (!wanted)
         continue;
       // Literals are written for the typed run.
       double tolerance =

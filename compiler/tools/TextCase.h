@@ -32,6 +32,11 @@ struct TextCase {
   static llvm::Expected<TextCase> parse(llvm::StringRef text);
 };
 
+/// Writes the case as arrays for other tools: folder/in/NAME.npy and
+/// folder/expected/NAME.npy.
+llvm::Error extract(const TextCase &test, const Graph &graph,
+                    llvm::StringRef folder);
+
 /// Runs the graph on the case's inputs; an error says which element is wrong.
 llvm::Error check(const TextCase &test, const Graph &graph);
 

@@ -52,6 +52,10 @@ cl::opt<std::string>
     passPrecision("pass-precision", cl::init("fp32"),
                   cl::value_desc("fp32|tf32|fp16|bf16"), cl::cat(category),
                   cl::desc("what the passes may lower values to"));
+cl::opt<std::string> extractFolder(
+    "extract", cl::value_desc("folder"), cl::cat(category),
+    cl::desc("write a text module's inputs and expected values as .npy instead "
+             "of running it"));
 cl::opt<std::string> manifestPath(
     "manifest", cl::value_desc("file"), cl::cat(category),
     cl::desc(
@@ -195,6 +199,8 @@ Error runText(StringRef path) {
   Expected<TextCase> test = TextCase::parse((*buffer)->getBuffer());
   if (!test)
     return fault(path + ": " + toString(test.takeError()));
+  if (!extractFolder.empty())
+    return extract(*test, (*module)->main(), extractFolder);
   if (Error e = check(*test, (*module)->main()))
     return fault(path + ": " + toString(std::move(e)));
   return Error::success();
