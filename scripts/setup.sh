@@ -26,7 +26,7 @@ packages=(
   llvm-19-dev llvm-19-tools libzstd-dev zlib1g-dev
   libprotobuf-dev protobuf-compiler
   libflatbuffers-dev flatbuffers-compiler
-  libeigen3-dev libgtest-dev
+  libgtest-dev
   python3 python3-venv python3-dev
 )
 

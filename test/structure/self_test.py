@@ -34,7 +34,6 @@ BAD = (
 )
 GOOD = (
     ("codegen/device/DeviceHeaders.h", '#include <vector>'),
-    ("ir/reference/Conv.cpp", '#include <Eigen/Dense>'),
     ("ir/tblgen/Emit.cpp", '#include "llvm/TableGen/Record.h"'),
     ("ir/tblgen/Emit.cpp", '#include "ir/tblgen/OpRecord.h"'),
     ("passes/Fold.cpp", '#include "ir/Graph.h"'),
