@@ -76,7 +76,7 @@ static bool matmul(MatMulOp op, Rewriter &rewriter) {
     return false;
   Value *with = builder
                     .create<MatMulOp>(operands[0], operands[1], transposed[0],
-                                      transposed[1], op.resultType())
+                                      transposed[1], op.resultType(), op.tf32())
                     .result();
   return replaceIfSameType(op.op(), with, rewriter);
 }
@@ -123,11 +123,11 @@ static bool convPad(ConvOp op, Rewriter &rewriter, PassContext &context) {
     low[i] += by->low[i + 2];
     high[i] += by->high[i + 2];
   }
-  Value *with =
-      rewriter.at(op.op())
-          .create<ConvOp>(pad.input(), op.filter(), op.strides(), low, high,
-                          op.dilations(), op.groups(), op.resultType())
-          .result();
+  Value *with = rewriter.at(op.op())
+                    .create<ConvOp>(pad.input(), op.filter(), op.strides(), low,
+                                    high, op.dilations(), op.groups(),
+                                    op.resultType(), op.tf32())
+                    .result();
   return replaceIfSameType(op.op(), with, rewriter);
 }
 

@@ -82,11 +82,11 @@ static void fuse(llvm::ArrayRef<Branch> branches, Rewriter &rewriter) {
   Value *joined = builder.create<ConcatOp>(weights, 1).result();
   Value *y = builder
                  .create<MatMulOp>(first.matmul.lhs(), joined,
-                                   first.matmul.transposeLhs(), false)
+                                   first.matmul.transposeLhs(), false,
+                                   std::nullopt, first.matmul.tf32())
                  .result();
   if (biased)
-    y = builder
-            .create<AddOp>(y, builder.create<ConcatOp>(biases, 0).result())
+    y = builder.create<AddOp>(y, builder.create<ConcatOp>(biases, 0).result())
             .result();
   int64_t start = 0;
   for (const Branch &b : branches) {
@@ -104,10 +104,12 @@ static void fuse(llvm::ArrayRef<Branch> branches, Rewriter &rewriter) {
 
 static bool fuseGraph(Graph &graph, PassContext &context) {
   // By left operand, in the order of the graph.
-  llvm::MapVector<std::pair<Value *, unsigned>, llvm::SmallVector<Branch, 4>> groups;
+  llvm::MapVector<std::pair<Value *, unsigned>, llvm::SmallVector<Branch, 4>>
+      groups;
   for (Op &op : graph)
     if (std::optional<Branch> b = branchOf(&op, context))
-      groups[{b->matmul.lhs(), b->matmul.transposeLhs()}].push_back(*b);
+      groups[{b->matmul.lhs(), b->matmul.transposeLhs() + 2 * b->matmul.tf32()}]
+          .push_back(*b);
   Rewriter rewriter(graph);
   for (auto &[key, branches] : groups)
     if (branches.size() > 1)
