@@ -3,7 +3,8 @@
 """Forty faults that users of other compilers met, and what docs/ir.md promises
 of each operation, as small graphs with the values that they must give. Each case runs on the reference (as typed, in f64,
 with its inputs as constants, after all passes, and with its intermediates as
-outputs) and as a bundle, with and without the optimising passes.
+outputs) and as a bundle for the host: with and without the optimising passes,
+with its intermediates as outputs, and in fp16 where that is safe.
 
 A case that a tool refuses with a sentence is left out; a wrong value, a crash
 or a case of passing.txt that is refused is a failure.
@@ -13,7 +14,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -126,8 +127,9 @@ class Runner:
             return Result("unfit")
         return self.evaluate(case, "exposed", made, case.inputs)
 
-    def bundle(self, case, way, target, device, *options):
-        folder, arguments = self.write(case, way, case.model, case.inputs)
+    def bundle(self, case, way, target, device, *options, made=None):
+        folder, arguments = self.write(case, way, made or case.model,
+                                       case.inputs)
         bundle = folder / "model.bundle"
         said = self.tools.call("dlc", folder / "model.onnx", "-q", "-o", bundle,
                                f"--target={target}", *case.options, *options,
@@ -140,6 +142,26 @@ class Runner:
 
     def host(self, case):
         return self.bundle(case, "host", "host", "host")
+
+    def watched(self, case):
+        """On the host, with every intermediate as an output."""
+        made = None if case.wide or case.refusal else catalog.exposed(case)
+        if made is None:
+            return Result("unfit")
+        return self.bundle(case, "watched", "host", "host", made=made)
+
+    def half(self, case):
+        """What may be lowered is: within the bound of a model in fp16."""
+        floats = all(np.asarray(v).dtype.kind == "f"
+                     for v in case.outputs.values())
+        # A value on a quantisation step may take the next one.
+        steps = any(n.op_type == "QuantizeLinear"
+                    for n in case.model.graph.node)
+        if not case.tolerance or not floats or case.options or steps:
+            return Result("unfit")
+        lowered = replace(case, tolerance=max(case.tolerance, 1e-2))
+        return self.bundle(lowered, "half", "host", "host",
+                           "--precision=fp16")
 
     def plain(self, case):
         if case.wide:
@@ -164,7 +186,7 @@ def choose_ways(options):
     else:
         ways = ["reference", "folded", "optimised"]
         if not options.quick:
-            ways += ["double", "exposed", "host", "plain"]
+            ways += ["double", "exposed", "host", "plain", "watched", "half"]
     return [w for w in ways if not options.way or w in options.way]
 
 
