@@ -38,6 +38,10 @@ struct BufferRef {
   }
 };
 
+/// Elements of a value up to which kernels count in 32 bits: 2^31 less a tile.
+inline constexpr int64_t kNarrowElements =
+    (int64_t(1) << 31) - (int64_t(1) << 20);
+
 /// A launch of `kernel`: its parameter's members in order.
 struct Launch {
   KernelSource kernel;
@@ -45,6 +49,9 @@ struct Launch {
   std::vector<BufferRef> buffers;
   std::vector<std::string> cells; ///< symbols whose home is a device cell
   std::vector<Dim> symbols;
+  /// Element counts that must be at most kNarrowElements: the kernel counts in
+  /// 32 bits, and they have no bound that is known.
+  std::vector<Dim> limited;
 };
 /// Bytes `value` (repeated) over a whole buffer.
 struct FillBytes {

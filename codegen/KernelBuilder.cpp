@@ -99,12 +99,14 @@ KernelBuilder::KernelBuilder(const Unit &unit, const EmitContext &context)
     : theUnit(unit), theContext(context),
       printer(context.symbols,
               [this](llvm::StringRef s) { return parameter(s); }) {
-  // Offsets and linear indices of all values, a tile beyond their ends.
-  const int64_t limit = (int64_t(1) << 31) - (int64_t(1) << 20);
+  // Offsets and linear indices of all values, a tile beyond their ends. Where a
+  // size has no bound the plan refuses shapes that do not fit.
   auto fits = [&](const TensorType &type) {
-    std::optional<int64_t> n =
-        upperBound(type.layout.storageElements(type.shape), context.symbols);
-    return n && *n < limit;
+    Dim elements = type.layout.storageElements(type.shape);
+    std::optional<int64_t> n = upperBound(elements, context.symbols);
+    if (!n)
+      launch.limited.push_back(elements);
+    return !n || *n < kNarrowElements;
   };
   narrow = true;
   for (Value *v : unit.inputs())
@@ -242,6 +244,8 @@ Launch KernelBuilder::finish(llvm::StringRef kind, llvm::StringRef types,
   name += "_" + llvm::toHex(llvm::ArrayRef(digest).take_front(4), true);
   text.replace(text.find("DLC_KERNEL(@") + 11, 1, name);
 
+  if (!narrow)
+    launch.limited.clear();
   launch.kernel.name = name;
   launch.kernel.text = std::move(text);
   launch.kernel.threads = threads;

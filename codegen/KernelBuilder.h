@@ -52,10 +52,6 @@ public:
   /// Names of the element types of the inputs and results that have been asked
   /// for, "f16f32".
   std::string types() const;
-  /// Does every offset into the unit's values fit in 32 bits?
-  bool has32BitIndices() const { return narrow; }
-  /// What must be added to the buffers' elements, for workspaces.
-  void widenIndices() { narrow = false; }
 
 private:
   std::string buffer(BufferRef ref, llvm::StringRef name, DataType element,
@@ -69,7 +65,7 @@ private:
   std::map<std::string, std::string, std::less<>> known;
   std::map<std::string, unsigned> weights;
   IndexPrinter printer;
-  bool narrow;
+  bool narrow; ///< counts in 32 bits
 };
 
 } // namespace dlc::codegen

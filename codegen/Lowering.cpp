@@ -324,6 +324,11 @@ void ModuleLowering::commit(const Unit &unit, const Emission &emission,
       action.Set(std::move(fill));
     } else {
       const Launch &l = std::get<Launch>(step);
+      for (const Dim &d : l.limited)
+        builder.require(d, kNarrowElements,
+                        "expected at most as many elements in one tensor as "
+                        "kernels count in 32 bits; a range in --shape that "
+                        "allows more gives kernels that count in 64");
       plan::LaunchT launch;
       launch.kernel = builder.kernel(l.kernel, nodes);
       launch.grid_x = builder.expression(l.grid[0]);

@@ -152,6 +152,19 @@ uint32_t PlanBuilder::expression(const Dim &d) {
   return kNone;
 }
 
+void PlanBuilder::require(const Dim &d, int64_t most,
+                          llvm::StringRef sentence) {
+  uint32_t left = expression(d), right = expression(most);
+  if (!required.emplace(left, right).second)
+    return;
+  auto c = std::make_unique<plan::ConstraintT>();
+  c->left = left;
+  c->relation = plan::Relation::LessEqual;
+  c->right = right;
+  c->sentence = sentence.str();
+  plan().constraints.push_back(std::move(c));
+}
+
 //===--- Buffers ----------------------------------------------------------===//
 
 uint32_t PlanBuilder::addBuffer(plan::Space space, const Dim &bytes,

@@ -4,6 +4,7 @@
 
 #include "codegen/Lowering.h"
 #include "runtime/plan/Expression.h"
+#include <set>
 
 namespace dlc::codegen {
 
@@ -20,6 +21,8 @@ public:
   /// asked for afterwards.
   llvm::Error declareSymbols(const Graph &graph);
   uint32_t expression(const Dim &d);
+  /// Shapes for which `d` exceeds `most` are refused with the sentence.
+  void require(const Dim &d, int64_t most, llvm::StringRef sentence);
   uint32_t symbolIndex(llvm::StringRef name) const;
   uint32_t addSymbol(llvm::StringRef name, plan::Home home);
 
@@ -63,6 +66,7 @@ private:
   std::vector<std::vector<std::string>> kernelNodes;
   std::multimap<uint64_t, std::pair<Constant, uint32_t>> weightBuffers;
   std::vector<std::pair<uint32_t, uint32_t>> tied;
+  std::set<std::pair<uint32_t, uint32_t>> required;
   uint32_t next = 0;
 };
 
