@@ -24,6 +24,8 @@ static void defineResults(const onnx::NodeProto &node, Scope &scope,
 /// A value that is known becomes a constant or dims, so that shape subgraphs
 /// need no op, whatever they are made of.
 static Value *resolve(Value *value, Scope &scope) {
+  if (scope.context.sequences.count(value))
+    return value;
   const TensorType &type = value->type();
   Op *op = value->definingOp();
   bool integral = isInteger(type.element) || type.element == DataType::Bool;
@@ -150,6 +152,14 @@ void dlc::importNode(const onnx::NodeProto &node, Scope &scope) {
     missing |= !input.value;
     inputs.back() = input.value;
   }
+  for (unsigned i = 0; i < inputs.size() && !missing; ++i)
+    if (inputs[i] && context.sequences.count(inputs[i]) &&
+        !entry.takesSequences()) {
+      context.diagnostics.error(location,
+                                "input " + llvm::Twine(i) +
+                                    " is a sequence, expected a tensor");
+      missing = true;
+    }
   if (missing) // reported where it failed
     return defineResults(node, scope, {});
   while (!inputs.empty() && !inputs.back())

@@ -24,6 +24,9 @@ struct ImportContext {
   /// Model-local functions by `domain:name`.
   llvm::StringMap<const onnx::FunctionProto *> functions;
 
+  /// Sequences, by the values that stand for them; they hold outer values only.
+  llvm::DenseMap<const Value *, std::vector<Value *>> sequences;
+
   /// A symbol name that is not taken, made from `hint`.
   std::string freshSymbol(llvm::StringRef hint);
 };

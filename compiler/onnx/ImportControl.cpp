@@ -21,6 +21,17 @@ static bool complete(llvm::ArrayRef<Value *> values) {
   return llvm::all_of(values, [](Value *v) { return v != nullptr; });
 }
 
+/// Sequences exist at import only and cannot leave a region.
+static bool areTensors(NodeReader &n, llvm::ArrayRef<Value *> values) {
+  for (Value *value : values)
+    if (value && n.context.sequences.count(value)) {
+      n.error("its results hold a sequence, supported are tensors where it is "
+              "decided at run time");
+      return false;
+    }
+  return true;
+}
+
 /// Infers and inserts an op whose regions have been filled.
 static bool finish(NodeReader &n, Builder &builder, Op *op,
                    llvm::ArrayRef<TensorType> types) {
@@ -73,7 +84,8 @@ void importIf(NodeReader &n, NodeBuilder &b) {
     values[i] = importGraph(*branches[i], scope);
     op->region(i).setOutputs(values[i]);
   }
-  bool good = complete(values[0]) && complete(values[1]);
+  bool good = complete(values[0]) && complete(values[1]) &&
+              areTensors(n, values[0]) && areTensors(n, values[1]);
   llvm::SmallVector<TensorType, 2> types;
   for (unsigned i = 0; good && i < values[0].size(); ++i) {
     const TensorType &yes = values[0][i]->type(), &no = values[1][i]->type();
@@ -199,7 +211,7 @@ static void region(NodeReader &n, NodeBuilder &b, LoopParts &parts) {
     scope.define(parts.body->input(i).name(), body.input(unsigned(i)));
   llvm::SmallVector<Value *, 4> values = importGraph(*parts.body, scope);
   body.setOutputs(values);
-  bool good = complete(values);
+  bool good = complete(values) && areTensors(n, values);
   llvm::SmallVector<TensorType, 4> types;
   for (size_t i = 0; good && i < parts.carried.size(); ++i) {
     const TensorType &before = parts.carried[i]->type(),

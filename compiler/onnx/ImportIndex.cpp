@@ -229,4 +229,38 @@ void importReverseSequence(NodeReader &n, NodeBuilder &b) {
       b.emit<GatherElementsOp>(x, b.broadcast(from, x->type().shape), time));
 }
 
+/// The cache with the update written from each batch entry's index on.
+void importTensorScatter(NodeReader &n, NodeBuilder &b) {
+  Value *cache = n.input(0), *update = n.input(1);
+  int64_t rank = cache->type().rank();
+  bool circular =
+      n.choice("mode", false, {{"linear", false}, {"circular", true}});
+  int64_t axis = n.axis("axis", -2, rank);
+  if (n.failed())
+    return;
+  if (update->type().rank() != rank || axis == 0)
+    return n.error("cache is " + cache->type().str() + " and update " +
+                   update->type().str() +
+                   ", expected the same rank and an axis after the first");
+  const Dim &size = cache->type().shape[axis],
+            &more = update->type().shape[axis];
+  std::vector<Dim> along(size_t(rank), Dim(1)), across = along;
+  along[size_t(axis)] = size;
+  across[0] = cache->type().shape[0];
+  Value *from = b.emit<IotaOp>(along, axis, DataType::I64);
+  if (n.hasInput(2))
+    from = b.sub(from, b.reshape(b.cast(n.input(2), DataType::I64), across));
+  if (circular)
+    from = b.emit<ModOp>(from, b.dim(size, DataType::I64));
+  Value *zero = b.dim(Dim(0), DataType::I64), *end = b.dim(more, DataType::I64);
+  Value *hit =
+      b.emit<AndOp>(b.emit<LessEqualOp>(zero, from), b.emit<LessOp>(from, end));
+  Value *safe = b.select(hit, from, zero);
+  std::vector<Dim> shape(cache->type().shape.begin(),
+                         cache->type().shape.end());
+  Value *values =
+      b.emit<GatherElementsOp>(update, b.broadcast(safe, shape), axis);
+  n.result(b.select(hit, values, cache));
+}
+
 } // namespace dlc

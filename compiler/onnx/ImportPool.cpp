@@ -9,23 +9,27 @@ using namespace dlc;
 
 namespace dlc {
 
-/// A pool of `x` as the node's attributes describe it.
-static Value *pool(NodeReader &n, NodeBuilder &b, Value *x, PoolKind kind,
-                   bool hasDilations, bool ceilMode, bool countPads) {
+/// The windows that a pool's attributes describe over x.
+static std::optional<WindowGeometry>
+readPool(NodeReader &n, Value *x, bool hasDilations, bool ceilMode) {
   if (n.failed())
-    return nullptr;
+    return std::nullopt;
   int64_t rank = x->type().rank();
   std::vector<int64_t> kernel = n.integers("kernel_shape");
   if (rank < 3 || rank > 5 || int64_t(kernel.size()) != rank - 2) {
     n.error("input is " + x->type().str() + " and kernel_shape has " +
             llvm::Twine(kernel.size()) +
             " values, expected 1 to 3 spatial dimensions, one value each");
-    return nullptr;
+    return std::nullopt;
   }
-  llvm::ArrayRef<Dim> spatial =
-      llvm::ArrayRef<Dim>(x->type().shape).drop_front(2);
-  std::optional<WindowGeometry> g =
-      readWindow(n, spatial, kernel, hasDilations, ceilMode);
+  return readWindow(n, llvm::ArrayRef<Dim>(x->type().shape).drop_front(2),
+                    kernel, hasDilations, ceilMode);
+}
+
+/// A pool of `x` as the node's attributes describe it.
+static Value *pool(NodeReader &n, NodeBuilder &b, Value *x, PoolKind kind,
+                   bool hasDilations, bool ceilMode, bool countPads) {
+  std::optional<WindowGeometry> g = readPool(n, x, hasDilations, ceilMode);
   if (!g)
     return nullptr;
   auto whole = [](llvm::ArrayRef<int64_t> values, int64_t first) {
@@ -64,9 +68,13 @@ static Value *pool(NodeReader &n, NodeBuilder &b, Value *x, PoolKind kind,
 void importMaxPool(NodeReader &n, NodeBuilder &b) {
   Value *x = n.input(0);
   bool ceilMode = n.opset() >= 10 && n.flag("ceil_mode", false);
-  if (n.opset() >= 8)
-    n.integer("storage_order", 0); // of the second result
-  n.result(pool(n, b, x, PoolKind::Max, n.opset() >= 10, ceilMode, false));
+  bool columnMajor = n.opset() >= 8 && n.flag("storage_order", false);
+  n.result(0, pool(n, b, x, PoolKind::Max, n.opset() >= 10, ceilMode, false));
+  if (!n.wantsResult(1))
+    return;
+  if (std::optional<WindowGeometry> g =
+          readPool(n, x, n.opset() >= 10, ceilMode))
+    n.result(1, maxPoolIndices(n, b, x, *g, columnMajor));
 }
 
 void importAveragePool(NodeReader &n, NodeBuilder &b) {

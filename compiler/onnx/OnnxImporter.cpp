@@ -83,6 +83,11 @@ dlc::importOnnx(llvm::StringRef path, const ImportOptions &options,
       diagnostics.error("output \"" + declared.name() + "\" is listed twice");
     if (!outputs[size_t(i)])
       continue;
+    if (context.sequences.count(outputs[size_t(i)])) {
+      diagnostics.error("output \"" + declared.name() +
+                        "\" is a sequence, supported are tensors");
+      continue;
+    }
     int type = declared.type().tensor_type().elem_type();
     DataType found = outputs[size_t(i)]->type().element;
     if (type && elementTypeOf(type) != found)

@@ -16,6 +16,9 @@ struct Operator {
   int64_t since;
   ImportFunction import; ///< null: no longer part of the opset
   unsigned fewestInputs, mostInputs;
+  bool takesSequences() const {
+    return name.contains("Sequence") || name == "Identity";
+  }
   llvm::StringRef instead; ///< of an operator that has gone: what to use
 };
 

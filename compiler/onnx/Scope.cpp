@@ -56,6 +56,11 @@ void Scope::addMissingInputs() {
 Value *Scope::bringIn(Value *outer) {
   if (!captures)
     return outer;
+  if (context.sequences.count(outer)) {
+    context.diagnostics.error("a branch or loop uses a sequence from outside, "
+                              "supported are tensors");
+    return nullptr;
+  }
   if (std::optional<Constant> known = context.known.constant(outer))
     return builder.constant(std::move(*known));
   if (outer->type().element == DataType::I64 && outer->type().rank() <= 1)

@@ -39,4 +39,8 @@ std::optional<WindowGeometry> readWindow(NodeReader &n,
 Value *convolve(NodeReader &n, NodeBuilder &b, Value *x, Value *w,
                 std::optional<DataType> type);
 
+/// Where the maxima of windows over x lie, as MaxPool's second result.
+Value *maxPoolIndices(NodeReader &n, NodeBuilder &b, Value *x,
+                      const WindowGeometry &g, bool columnMajor);
+
 } // namespace dlc

@@ -118,9 +118,16 @@ case("missing attribute", model(node("Concat", "x x")), """
 node "n" (Concat): attribute "axis" is missing
 """)
 case("result that is not made", model(
-    node("MaxPool", "x", "y i", kernel_shape=[2]), [("x", F32, [1, 1, 8])],
-    "y i"), """
-node "n" (MaxPool): output 1 ("i") is not supported
+    node("BatchNormalization", "x s s s s", "y m"), [("x", F32, [1, 2, 8])],
+    "y m", constants=[constant("s", [1, 2], "f4")], opset=9), """
+node "n" (BatchNormalization): output 1 ("m") is not supported
+""")
+case("sequence as a tensor", model(
+    [node("SequenceConstruct", "x x", "s"), node("Neg", "s", "y", "m")]), """
+node "m" (Neg): input 0 is a sequence, expected a tensor
+""")
+case("sequence as an output", model(node("SequenceConstruct", "x x")), """
+output "y" is a sequence, supported are tensors
 """)
 
 # Names ------------------------------------------------------------------------
