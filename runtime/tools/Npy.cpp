@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's .npy format, and .npz (a zip of them, not compressed).
+// NumPy's .npy format, and .npz (a zip of them).
 #include "runtime/tools/Array.h"
+#include "runtime/tools/Inflate.h"
 
 #include <cstring>
 #include <fstream>
@@ -162,6 +163,7 @@ std::vector<uint8_t> dlc::tools::readZipMember(const std::vector<uint8_t> &file,
     if (load<uint32_t>(file, at, path) != 0x02014b50)
       throw bad(path, "the .npz directory is damaged");
     uint16_t method = load<uint16_t>(file, at + 10, path);
+    uint64_t stored = load<uint32_t>(file, at + 20, path);
     uint64_t bytes = load<uint32_t>(file, at + 24, path);
     size_t nameBytes = load<uint16_t>(file, at + 28, path);
     size_t extra = load<uint16_t>(file, at + 30, path);
@@ -175,17 +177,23 @@ std::vector<uint8_t> dlc::tools::readZipMember(const std::vector<uint8_t> &file,
     names += (names.empty() ? "" : ", ") + name.substr(0, name.rfind(".npy"));
     if (key.empty() ? entries != 1 : name != key + ".npy" && name != key)
       continue;
-    if (method != 0)
-      throw bad(path, "\"" + name +
-                          "\" is compressed: save it by np.savez "
-                          "instead of np.savez_compressed");
     size_t start = local + 30 + load<uint16_t>(file, local + 26, path) +
                    load<uint16_t>(file, local + 28, path);
-    // Arrays of 4 GB and more have their size in the .npy header only.
-    if (bytes == 0xffffffff || start > file.size() ||
-        bytes > file.size() - start)
+    // What is over 4 GB has its sizes elsewhere.
+    if (bytes == 0xffffffff || stored == 0xffffffff || start > file.size() ||
+        stored > file.size() - start)
       throw bad(path, "\"" + name + "\" is truncated or over 4 GB");
-    return {file.begin() + long(start), file.begin() + long(start + bytes)};
+    std::span<const uint8_t> data(file.data() + start, stored);
+    if (method == 0)
+      return {data.begin(), data.end()};
+    std::optional<std::vector<uint8_t>> inflated;
+    if (method == 8)
+      inflated = inflate(data, bytes);
+    if (!inflated)
+      throw bad(path, "\"" + name +
+                          "\" is damaged, or compressed in a way "
+                          "that is not supported");
+    return std::move(*inflated);
   }
   throw bad(path, key.empty()
                       ? "holds several arrays (" + names +

@@ -178,6 +178,40 @@ TEST(Array, ReadsTensorProtos) {
   }
 }
 
+TEST(Array, ReadsCompressedNpz) {
+  // np.savez_compressed("arrays.npz", a=a, b=np.float32([1.5, -2])) with
+  // a = (np.arange(600)**2 % 251).astype("u1").reshape(20, 30); a[3:12] = a[0]
+  std::string path = DLC_TEST_ARRAYS;
+  Array a = readArray(path + ":a"), b = readArray(path + ":b");
+  EXPECT_EQ(a.type, DLC_U8);
+  ASSERT_EQ(a.dims, (std::vector<int64_t>{20, 30}));
+  for (uint64_t i = 0; i < 600; i++) {
+    uint64_t from = i / 30 >= 3 && i / 30 < 12 ? i % 30 : i;
+    ASSERT_EQ(a.at(i), double(from * from % 251)) << i;
+  }
+  EXPECT_EQ(b.at(0), 1.5);
+  EXPECT_EQ(b.at(1), -2);
+  EXPECT_EQ(failure(path), "holds several arrays (a, b): name one as "
+                           "FILE.npz:KEY");
+  EXPECT_TRUE(failure(path + ":c").ends_with(" no array \"c\", it holds a, b"));
+  // Damage is refused, or comes out as another array; it never crashes.
+  Folder folder;
+  std::vector<uint8_t> good = readFile(path);
+  size_t refused = 0;
+  for (size_t i = 0; i < good.size(); i++) {
+    std::vector<uint8_t> bad = good;
+    bad[i] ^= 0x55;
+    write(folder / "x.npz",
+          {reinterpret_cast<const char *>(bad.data()), bad.size()});
+    try {
+      readArray((folder / "x.npz") + ":a");
+    } catch (const Failure &) {
+      refused++;
+    }
+  }
+  EXPECT_GT(refused, 50u);
+}
+
 TEST(Compare, HasBothBounds) {
   Array expected = randomArray(DLC_F32, {1000}, 1), out = expected;
   EXPECT_TRUE(compare(out, expected, 1e-4).isEqual);
