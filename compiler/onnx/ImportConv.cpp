@@ -36,7 +36,7 @@ readKernel(NodeReader &n, const TensorType &input, const TensorType &filter) {
 }
 
 /// Adds one value per channel.
-static Value *addBias(NodeReader &n, NodeBuilder &b, Value *y, unsigned i) {
+Value *addChannelBias(NodeReader &n, NodeBuilder &b, Value *y, unsigned i) {
   if (!n.hasInput(i) || n.failed())
     return y;
   Value *bias = n.input(i);
@@ -97,7 +97,7 @@ Value *convolve(NodeReader &n, NodeBuilder &b, Value *x, Value *w,
 
 void importConv(NodeReader &n, NodeBuilder &b) {
   Value *y = convolve(n, b, n.input(0), n.input(1), std::nullopt);
-  n.result(addBias(n, b, y, 2));
+  n.result(addChannelBias(n, b, y, 2));
 }
 
 void importConvInteger(NodeReader &n, NodeBuilder &b) {
@@ -172,7 +172,7 @@ void importConvTranspose(NodeReader &n, NodeBuilder &b) {
   }
   Value *y = b.emit<ConvTransposeOp>(x, w, strides, low, high, dilations, extra,
                                      groups);
-  n.result(addBias(n, b, y, 2));
+  n.result(addChannelBias(n, b, y, 2));
 }
 
 } // namespace dlc

@@ -39,6 +39,9 @@ std::optional<WindowGeometry> readWindow(NodeReader &n,
 Value *convolve(NodeReader &n, NodeBuilder &b, Value *x, Value *w,
                 std::optional<DataType> type);
 
+/// y plus one value per channel, input `i` of the node; y where that is absent.
+Value *addChannelBias(NodeReader &n, NodeBuilder &b, Value *y, unsigned i);
+
 /// Where the maxima of windows over x lie, as MaxPool's second result.
 Value *maxPoolIndices(NodeReader &n, NodeBuilder &b, Value *x,
                       const WindowGeometry &g, bool columnMajor);

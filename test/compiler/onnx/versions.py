@@ -198,6 +198,25 @@ case([17], node("Conv", "x w", strides=[2], auto_pad="SAME_LOWER"),
 case([17], node("MaxPool", "x", kernel_shape=[3], strides=[2], ceil_mode=1),
      {"x": X}, declared=dynamic)
 
+# What onnxruntime's optimiser writes.
+fused = [constant(name, real(*shape), "f4") for name, shape in (
+    ("skip", (2, 3, 4)), ("g", (4,)), ("b", (4,)), ("c", (4,)),
+    ("m", (4, 5)))]
+for made, outputs in (
+        (node("SkipLayerNormalization", "x skip g b c", "y  s"), "y s"),
+        (node("SkipSimplifiedLayerNormalization", "x skip g", "y"), "y"),
+        (node("BiasGelu", "x b"), "y"), (node("FastGelu", "x b"), "y"),
+        (node("QuickGelu", "x", alpha=1.5), "y"), (node("Gelu", "x"), "y"),
+        (node("FusedMatMul", "x m", alpha=0.5), "y")):
+    made.domain = "com.microsoft"
+    if outputs == "y s":
+        made.output[:] = ["y", "", "", "s"]
+    case([17], made, {"x": X}, fused, outputs=outputs)
+made = node("FusedConv", "x w b", pads=[1, 1, 1, 1], activation="LeakyRelu",
+            activation_params=[0.125])
+made.domain = "com.microsoft"
+case([17], made, {"x": image, "w": real(4, 3, 3, 3), "b": real(4)})
+
 # Subgraphs.
 branches = dict(
     then_branch=graph([node("Mul", "x k", "a", "mul"),
@@ -233,7 +252,7 @@ def judge(tool, entry):
     made = model(nodes, [
         (name, helper.np_dtype_to_tensor_dtype(values.dtype),
          declared.get(name, list(values.shape)))
-        for name, values in inputs.items()], outputs, constants, opset)
+        for name, values in inputs.items()], outputs, constants, opset, ["com.microsoft"])
     try:
         right = expected(made, inputs)
     except Exception as fault:  # the case itself is at fault
