@@ -31,7 +31,9 @@ static cl::opt<unsigned> seed("seed", cl::init(1));
 static cl::opt<uint64_t> adversarial("adversarial", cl::init(0));
 static cl::opt<double> tolerance("tolerance", cl::init(1e-5));
 static cl::opt<double> low("low", cl::init(-2)), high("high", cl::init(2));
-static cl::opt<std::string> cacheDir("cache-dir");
+static cl::opt<std::string>
+    cacheDir("cache-dir",
+             cl::desc("default: $XDG_CACHE_HOME/dlc, if that is set"));
 
 static int fail(const llvm::Twine &sentence) {
   llvm::errs() << "dlc-codegen: " << sentence << "\n";
@@ -196,6 +198,8 @@ int main(int argc, char **argv) {
   codegen::KernelCompilerOptions options;
   options.jobs = 1;
   options.cacheDir = cacheDir;
+  if (const char *xdg = getenv("XDG_CACHE_HOME"); xdg && cacheDir.empty())
+    options.cacheDir = std::string(xdg) + "/dlc";
   for (llvm::StringRef name : compileFor) {
     llvm::Expected<Target> other =
         Target::parse(name == "same" ? llvm::StringRef(targetName) : name);
