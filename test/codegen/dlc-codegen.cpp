@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowers a module in text form, prints what came out, compiles it, and runs it
-// on the host's emulator beside the reference. For tests.
+// on the emulator or a GPU beside the reference. For tests.
 #include "codegen/KernelCompiler.h"
 #include "codegen/Lowering.h"
 #include "compiler/Compare.h"
@@ -25,7 +25,10 @@ static cl::list<std::string> printWhat("print", cl::CommaSeparated,
 static cl::list<std::string>
     compileFor("compile", cl::CommaSeparated,
                cl::desc("targets to compile for; `same`: the target's"));
-static cl::opt<bool> run("run", cl::desc("on the emulator, with random input"));
+static cl::opt<bool> run("run",
+                         cl::desc("with random input, beside the reference"));
+static cl::opt<bool> onGpu("gpu", cl::desc("on the GPU, else on the emulator"));
+static cl::opt<std::string> nvrtcPath("nvrtc", cl::desc("folder of libnvrtc"));
 static cl::list<std::string> symbolValues("symbol", cl::desc("N=3"));
 static cl::opt<unsigned> seed("seed", cl::init(1));
 static cl::opt<uint64_t> adversarial("adversarial", cl::init(0));
@@ -66,22 +69,26 @@ static reference::Tensor randomTensor(const TensorType &type,
   return t;
 }
 
-static int runOnHost(const Module &module, codegen::LoweredModule &lowered,
-                     std::string object) {
+static int runBeside(const Module &module, codegen::LoweredModule &lowered,
+                     codegen::CompiledKernels compiled) {
   bundle::VariantContent variant;
-  variant.target = "host";
+  variant.target = onGpu ? std::string(targetName) : "host";
   variant.precision = "fp32";
   for (auto &w : lowered.weights)
     variant.weights.push_back({w.bytes().data(), w.bytes().size()});
-  bundle::BinaryContent binary;
-  binary.kind = bundle::BinaryKind::HostObject;
-  binary.arch = "x86_64";
-  binary.bytes = std::move(object);
-  variant.binaries.push_back(std::move(binary));
+  for (std::string &bytes : compiled.binaries) {
+    bundle::BinaryContent binary;
+    binary.kind = !onGpu                     ? bundle::BinaryKind::HostObject
+                  : targetName == "portable" ? bundle::BinaryKind::Ptx
+                                             : bundle::BinaryKind::Cubin;
+    binary.arch = onGpu ? std::string(targetName) : "x86_64";
+    binary.bytes = std::move(bytes);
+    variant.binaries.push_back(std::move(binary));
+  }
   for (auto &k : lowered.kernels)
     variant.sources.push_back({k.name + ".cu", k.text});
-  for (auto &k : lowered.plan->kernels)
-    k->binary = 0;
+  for (size_t i = 0; i < lowered.plan->kernels.size(); i++)
+    lowered.plan->kernels[i]->binary = compiled.binaryOf[i];
   variant.plan = std::move(lowered.plan);
   bundle::BundleBuilder builder;
   builder.producer = "dlc-codegen";
@@ -102,7 +109,7 @@ static int runOnHost(const Module &module, codegen::LoweredModule &lowered,
   check(dlc_bundle_open_memory(bytes.data(), bytes.size(), &opened));
   dlc_session_options options;
   dlc_session_options_init(&options);
-  options.device = DLC_DEVICE_HOST;
+  options.device = onGpu ? DLC_DEVICE_CUDA : DLC_DEVICE_HOST;
   options.adversarial_seed = adversarial;
   dlc_session *session;
   check(dlc_session_create(opened, &options, &session));
@@ -198,6 +205,7 @@ int main(int argc, char **argv) {
   codegen::KernelCompilerOptions options;
   options.jobs = 1;
   options.cacheDir = cacheDir;
+  options.nvrtcPath = nvrtcPath;
   if (const char *xdg = getenv("XDG_CACHE_HOME"); xdg && cacheDir.empty())
     options.cacheDir = std::string(xdg) + "/dlc";
   for (llvm::StringRef name : compileFor) {
@@ -219,9 +227,10 @@ int main(int argc, char **argv) {
   }
   if (!run)
     return 0;
-  llvm::Expected<codegen::CompiledKernels> host = codegen::compileKernels(
-      lowered->kernels, llvm::cantFail(Target::parse("host")), options);
-  if (!host)
-    return fail(llvm::toString(host.takeError()));
-  return runOnHost(**module, *lowered, std::move(host->binaries[0]));
+  llvm::Expected<codegen::CompiledKernels> compiled = codegen::compileKernels(
+      lowered->kernels, onGpu ? *target : llvm::cantFail(Target::parse("host")),
+      options);
+  if (!compiled)
+    return fail(llvm::toString(compiled.takeError()));
+  return runBeside(**module, *lowered, std::move(*compiled));
 }
