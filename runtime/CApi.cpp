@@ -3,7 +3,11 @@
 // out.
 #include "runtime/Session.h"
 
+#include <cstddef>
 #include <cstring>
+#include <exception>
+#include <map>
+#include <mutex>
 #include <new>
 
 #ifndef DLC_VERSION

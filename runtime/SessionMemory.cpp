@@ -2,6 +2,7 @@
 // A session: where each buffer lies in a run, and what becomes of outputs.
 #include "runtime/Session.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace dlc;

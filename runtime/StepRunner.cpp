@@ -2,6 +2,7 @@
 // Executes the steps of a plan.
 #include "runtime/StepRunner.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace dlc;

@@ -4,9 +4,11 @@
 #include "runtime/device/CudaGraph.h"
 #include "runtime/device/Device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <utility>
 
 using namespace dlc;
 

@@ -177,9 +177,8 @@ Status HostDevice::allocate(uint64_t bytes, std::string_view what,
   // Not a byte more than was asked for, so that memory checkers see overruns.
   if (bytes > uint64_t(INT64_MAX) ||
       posix_memalign(&memory, 256, bytes ? bytes : 1) != 0)
-    return Status(DLC_OUT_OF_MEMORY,
-                  say("out of memory: cannot allocate ", bytes, " bytes for ",
-                      what));
+    return Status(DLC_OUT_OF_MEMORY, say("out of memory: cannot allocate ",
+                                         bytes, " bytes for ", what));
   return Status();
 }
 

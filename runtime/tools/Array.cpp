@@ -2,6 +2,8 @@
 // An array in memory: types and conversions.
 #include "runtime/tools/Array.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fstream>

@@ -3,8 +3,12 @@
 #include "runtime/tools/Array.h"
 #include "runtime/tools/Inflate.h"
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
+#include <span>
 
 using namespace dlc::tools;
 

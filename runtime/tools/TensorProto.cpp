@@ -3,6 +3,7 @@
 #include "runtime/tools/Array.h"
 
 #include <cstring>
+#include <iterator>
 
 using namespace dlc::tools;
 

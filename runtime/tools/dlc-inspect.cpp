@@ -4,8 +4,10 @@
 #include "runtime/plan/Expression.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <string>
 
 using namespace dlc;
 using bundle::BundleReader;

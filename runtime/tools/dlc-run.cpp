@@ -6,12 +6,16 @@
 #include "runtime/tools/Measure.h"
 #include "runtime/tools/RunOptions.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <random>
+#include <string>
 #include <sys/stat.h>
+#include <vector>
 
 using namespace dlc;
 using namespace dlc::tools;

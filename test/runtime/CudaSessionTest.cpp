@@ -8,6 +8,7 @@
 #include "runtime/device/CudaDriver.h"
 #include "runtime/device/Device.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <gtest/gtest.h>

@@ -112,6 +112,19 @@ TEST(HostKernel, RunsInEveryModeAndShape) {
   }
 }
 
+TEST(HostKernel, MoreShapesThanAreKept) {
+  BundleFile file = scaleBundle("dlc_scale_f32_00000001");
+  dlc::Bundle bundle(file.span().data(), file.size);
+  dlc::Session session(bundle, hostOptions());
+  for (int round = 0; round < 3; round++)
+    for (size_t n = 1; n <= 50; n++) {
+      std::vector<float> x = randomFloats(n, uint32_t(n));
+      session.bindInput("x", dlc::tensor(x.data(), {int64_t(n)}));
+      session.run();
+      ASSERT_EQ(session.output<float>("y"), scaled(x)) << n;
+    }
+}
+
 TEST(HostKernel, ReadsDeviceCells) {
   BundleFile file = scaleBundle("dlc_scale_f32_00000001", 3);
   dlc::Bundle bundle(file.span().data(), file.size);
