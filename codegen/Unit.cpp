@@ -88,6 +88,21 @@ Unit::~Unit() = default;
 
 bool Unit::isLoop() const { return heroOps.empty(); }
 
+int64_t Unit::streamedBytes() const {
+  int64_t bytes = 1;
+  auto see = [&](const TensorType &type) {
+    bytes = std::max<int64_t>(bytes, bitWidth(type.element) / 8);
+  };
+  for (const Value *v : outerInputs) {
+    const Op *maker = v->definingOp();
+    if (!maker || maker->kind() != OpKind::Constant)
+      see(v->type());
+  }
+  for (unsigned i = 0; i < numResults(); i++)
+    see(resultType(i));
+  return bytes;
+}
+
 bool Unit::isEmpty() const {
   // Its count is a result, too.
   if (sole && sole->kind() == OpKind::NonZero)

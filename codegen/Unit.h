@@ -24,6 +24,9 @@ public:
   const TensorType &resultType(unsigned i) const {
     return original->result(i)->type();
   }
+  /// Bytes of the widest element that streams through: of results and inputs,
+  /// but not of constants, which are few and read again and again.
+  int64_t streamedBytes() const;
   /// The ops of the body that are not printed element by element, in order.
   llvm::ArrayRef<Op *> heroes() const { return heroOps; }
   /// The only op of the body other than constants; null if there are several.

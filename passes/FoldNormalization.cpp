@@ -172,6 +172,15 @@ static bool absorbBefore(Op *op, Rewriter &rewriter, PassContext &context) {
     rewriter.setOperand(op, 0, before->operand(0));
     return true;
   }
+  if (context.precision == PrecisionMode::F16 ||
+      context.precision == PrecisionMode::BF16) {
+    // The weights will be rounded, W' = W + e: e then meets x instead of x + t,
+    // and a shift is often what makes x small. Where it stands it is part of
+    // the kernel before and costs nothing.
+    context.decline(*op, "the weights will be rounded, and what that changes "
+                         "grows with what the shift before it takes away");
+    return false;
+  }
   std::optional<std::vector<double>> sums = shiftedOutputs(op, *by, context);
   if (!sums)
     return false;

@@ -80,8 +80,14 @@ static bool isWideFunction(const Op &op) {
   }
 }
 
+static double roundTo(DataType type, double value) {
+  uint8_t bytes[sizeof(double)];
+  storeFloat(type, bytes, 0, value);
+  return loadFloat(type, bytes, 0);
+}
+
 namespace {
-enum class Rounding { Fits, LosesParameter, Overflows };
+enum class Rounding { Fits, Inexact, Underflows, Overflows };
 } // namespace
 
 // What rounding does to a constant: nothing may become infinite, and a single
@@ -94,8 +100,9 @@ static Rounding roundingOf(const Constant &constant, DataType narrow) {
       return Rounding::Fits;
     if (magnitude > limit)
       return Rounding::Overflows;
-    return magnitude < smallestNormal(narrow) ? Rounding::LosesParameter
-                                              : Rounding::Fits;
+    if (magnitude < smallestNormal(narrow))
+      return Rounding::Underflows;
+    return roundTo(narrow, *c) == *c ? Rounding::Fits : Rounding::Inexact;
   }
   llvm::ArrayRef<uint8_t> raw = constant.rawBytes();
   const auto *values = reinterpret_cast<const float *>(raw.data());
@@ -103,7 +110,7 @@ static Rounding roundingOf(const Constant &constant, DataType narrow) {
   for (size_t i = 0; i < raw.size() / sizeof(float); ++i)
     if (std::isfinite(values[i]))
       largest = std::max(largest, std::fabs(values[i]));
-  return largest <= limit ? Rounding::Fits : Rounding::Overflows;
+  return largest <= limit ? Rounding::Inexact : Rounding::Overflows;
 }
 
 bool PrecisionPolicy::mustBeWide(Op *op) {
@@ -114,7 +121,13 @@ bool PrecisionPolicy::mustBeWide(Op *op) {
     if (!constant || constant->type().element != DataType::F32)
       continue;
     Rounding rounding = roundingOf(*constant, narrow);
-    if (rounding == Rounding::Fits)
+    // A bias or a scale is read for every row or pixel: f32 costs nothing, and
+    // its rounding would move them all the same way, which no later sum
+    // averages out.
+    if (rounding == Rounding::Inexact && op->hasTrait(OpTrait::Pointwise) &&
+        operand->type().shape != op->result()->type().shape)
+      alone.insert(op);
+    if (rounding == Rounding::Fits || rounding == Rounding::Inexact)
       continue;
     if (rounding == Rounding::Overflows)
       context.remark(*op, "stays f32: a constant of it would become infinite "
@@ -134,7 +147,7 @@ bool PrecisionPolicy::isWideEdge(const Value *value) const {
   if (!isF32(value) || isConstantValue(value) || isStoredNarrow(value))
     return false;
   const Op *op = value->definingOp();
-  return !op || isWide(op); // inputs keep their type
+  return !op || wide.contains(op); // inputs keep their type
 }
 
 // An op with a wide operand stays wide, until a value is stored narrow.
@@ -158,7 +171,7 @@ bool PrecisionPolicy::feedsWide(const Op &op) const {
       !op.result()->hasOneUse())
     return false;
   const Op *user = op.result()->uses().front().op;
-  return user->hasTrait(OpTrait::Pointwise) && isWide(user);
+  return user->hasTrait(OpTrait::Pointwise) && wide.contains(user);
 }
 
 PrecisionPolicy::PrecisionPolicy(Graph &graph, DataType narrow,
@@ -168,12 +181,12 @@ PrecisionPolicy::PrecisionPolicy(Graph &graph, DataType narrow,
     if (touchesF32(op) && mustBeWide(&op))
       wide.insert(&op);
   for (Op &op : graph)
-    if (readsNarrow(op) && !isWide(&op))
+    if (readsNarrow(op) && !wide.contains(&op))
       storedNarrow.insert(op.operands().begin(), op.operands().end());
   for (bool changed = true; changed;) {
     changed = false;
     for (Op &op : graph)
-      if (touchesF32(op) && !isWide(&op) && !readsNarrow(op) &&
+      if (touchesF32(op) && !wide.contains(&op) && !readsNarrow(op) &&
           (followsWide(op) || feedsWide(op))) {
         wide.insert(&op);
         changed = true;

@@ -8,12 +8,14 @@
 namespace dlc {
 
 /// Statistics, exponentials and what lies between them stay wide, contractions
-/// and what follows them become narrow (docs/passes.md).
+/// and what follows them become narrow. Biases and scales stay wide.
 class PrecisionPolicy {
 public:
   PrecisionPolicy(Graph &graph, DataType narrow, PassContext &context);
 
-  bool isWide(const Op *op) const { return wide.contains(op); }
+  bool isWide(const Op *op) const {
+    return wide.contains(op) || alone.contains(op);
+  }
   /// Is the value, computed wide, stored in the narrow type because a
   /// contraction or window reads it? Others then read what is stored.
   bool isStoredNarrow(const Value *value) const {
@@ -29,6 +31,8 @@ private:
   DataType narrow;
   PassContext &context;
   llvm::DenseSet<const Op *> wide;
+  // Computed in f32 for a parameter's sake; neighbours do not follow.
+  llvm::DenseSet<const Op *> alone;
   // As it was before anything changed.
   llvm::DenseSet<const Value *> storedNarrow;
 };

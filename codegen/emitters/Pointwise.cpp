@@ -18,15 +18,7 @@ struct Config {
 Config configure(const Unit &unit, const EmitContext &context) {
   Config c;
   const TensorType &space = unit.resultType(0);
-  int64_t widest = 1;
-  auto see = [&](DataType type) {
-    widest = std::max<int64_t>(widest, bitWidth(type) / 8);
-  };
-  for (Value *v : unit.inputs())
-    see(v->type().element);
-  for (unsigned i = 0; i < unit.numResults(); i++)
-    see(unit.resultType(i).element);
-  c.vector = 16 / widest;
+  c.vector = 16 / unit.streamedBytes();
   if (space.rank() == 0 || space.elementCount().isConstant(1)) {
     c.vector = 1;
     return c;

@@ -154,12 +154,7 @@ int64_t Printer::chooseVector() {
   // Lanes along the innermost reduced extent, if it lies innermost in memory.
   if (reducedDims.empty() || !innerKept.isConstant(1))
     return 1;
-  int64_t bytes = 1;
-  for (Value *v : unit.inputs())
-    bytes = std::max<int64_t>(bytes, bitWidth(v->type().element) / 8);
-  for (unsigned i = 0; i < unit.numResults(); i++)
-    bytes = std::max<int64_t>(bytes, bitWidth(unit.resultType(i).element) / 8);
-  int64_t v = 16 / bytes;
+  int64_t v = 16 / kernel.unit().streamedBytes();
   while (v > 1 && !isMultipleOf(reducedBox.back(), v, kernel.context().symbols))
     v /= 2;
   return v;

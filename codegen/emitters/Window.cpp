@@ -60,13 +60,7 @@ int64_t Printer::chooseVector() const {
              hero.operand(0)->type().dim(1) != hero.operand(1)->type().dim(0)) {
     return 1;
   }
-  int64_t bytes = 1;
-  const Unit &unit = kernel.unit();
-  for (Value *v : unit.inputs())
-    bytes = std::max<int64_t>(bytes, bitWidth(v->type().element) / 8);
-  for (unsigned i = 0; i < unit.numResults(); i++)
-    bytes = std::max<int64_t>(bytes, bitWidth(unit.resultType(i).element) / 8);
-  int64_t v = 16 / bytes;
+  int64_t v = 16 / kernel.unit().streamedBytes();
   while (v > 1 && !isMultipleOf(type.shape[inner], v, kernel.context().symbols))
     v /= 2;
   return v;

@@ -106,7 +106,7 @@ REAL = [
     Model("vad_sequence", "Silero VAD, a whole recording",
           "silero_vad/data/silero_vad_16k_sequence.onnx", [
               Case("speech", make.speech_sequence, quick=True),
-              Case("short", lambda: make.speech_sequence(first=20, count=3)),
+              Case("short", lambda: make.speech_sequence(first=5, count=3)),
           ], package="silero-vad", needs=("speech",)),
     Model("vad_stream", "Silero VAD, step by step",
           "silero_vad/data/silero_vad.onnx", [
