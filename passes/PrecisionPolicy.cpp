@@ -80,14 +80,8 @@ static bool isWideFunction(const Op &op) {
   }
 }
 
-static double roundTo(DataType type, double value) {
-  uint8_t bytes[sizeof(double)];
-  storeFloat(type, bytes, 0, value);
-  return loadFloat(type, bytes, 0);
-}
-
 namespace {
-enum class Rounding { Fits, Inexact, Underflows, Overflows };
+enum class Rounding { Fits, LosesParameter, Overflows };
 } // namespace
 
 // What rounding does to a constant: nothing may become infinite, and a single
@@ -100,9 +94,8 @@ static Rounding roundingOf(const Constant &constant, DataType narrow) {
       return Rounding::Fits;
     if (magnitude > limit)
       return Rounding::Overflows;
-    if (magnitude < smallestNormal(narrow))
-      return Rounding::Underflows;
-    return roundTo(narrow, *c) == *c ? Rounding::Fits : Rounding::Inexact;
+    return magnitude < smallestNormal(narrow) ? Rounding::LosesParameter
+                                              : Rounding::Fits;
   }
   llvm::ArrayRef<uint8_t> raw = constant.rawBytes();
   const auto *values = reinterpret_cast<const float *>(raw.data());
@@ -110,7 +103,32 @@ static Rounding roundingOf(const Constant &constant, DataType narrow) {
   for (size_t i = 0; i < raw.size() / sizeof(float); ++i)
     if (std::isfinite(values[i]))
       largest = std::max(largest, std::fabs(values[i]));
-  return largest <= limit ? Rounding::Inexact : Rounding::Overflows;
+  return largest <= limit ? Rounding::Fits : Rounding::Overflows;
+}
+
+static bool isExactIn(const Constant &constant, DataType narrow) {
+  llvm::ArrayRef<uint8_t> raw = constant.rawBytes();
+  const auto *values = reinterpret_cast<const float *>(raw.data());
+  for (size_t i = 0; i < raw.size() / sizeof(float); ++i) {
+    uint8_t rounded[sizeof(float)];
+    storeFloat(narrow, rounded, 0, values[i]);
+    if (loadFloat(narrow, rounded, 0) != values[i])
+      return false;
+  }
+  return true;
+}
+
+// Biases and scales, which are read for every row or pixel: f32 costs nothing,
+// and their rounding would move all of these the same way, which no later sum
+// averages out.
+static bool hasInexactParameter(const Op &op, DataType narrow) {
+  return op.hasTrait(OpTrait::Pointwise) &&
+         llvm::any_of(op.operands(), [&](const Value *operand) {
+           std::optional<Constant> constant = constantOf(operand);
+           return constant && constant->type().element == DataType::F32 &&
+                  constant->type().shape != op.result()->type().shape &&
+                  !isExactIn(*constant, narrow);
+         });
 }
 
 bool PrecisionPolicy::mustBeWide(Op *op) {
@@ -121,13 +139,7 @@ bool PrecisionPolicy::mustBeWide(Op *op) {
     if (!constant || constant->type().element != DataType::F32)
       continue;
     Rounding rounding = roundingOf(*constant, narrow);
-    // A bias or a scale is read for every row or pixel: f32 costs nothing, and
-    // its rounding would move them all the same way, which no later sum
-    // averages out.
-    if (rounding == Rounding::Inexact && op->hasTrait(OpTrait::Pointwise) &&
-        operand->type().shape != op->result()->type().shape)
-      alone.insert(op);
-    if (rounding == Rounding::Fits || rounding == Rounding::Inexact)
+    if (rounding == Rounding::Fits)
       continue;
     if (rounding == Rounding::Overflows)
       context.remark(*op, "stays f32: a constant of it would become infinite "
@@ -177,9 +189,14 @@ bool PrecisionPolicy::feedsWide(const Op &op) const {
 PrecisionPolicy::PrecisionPolicy(Graph &graph, DataType narrow,
                                  PassContext &context)
     : narrow(narrow), context(context) {
-  for (Op &op : graph)
-    if (touchesF32(op) && mustBeWide(&op))
+  for (Op &op : graph) {
+    if (!touchesF32(op))
+      continue;
+    if (mustBeWide(&op))
       wide.insert(&op);
+    else if (hasInexactParameter(op, narrow))
+      alone.insert(&op);
+  }
   for (Op &op : graph)
     if (readsNarrow(op) && !wide.contains(&op))
       storedNarrow.insert(op.operands().begin(), op.operands().end());

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long ResNet-50 takes to compile and to run on the host, and how much
 memory; each figure has a bound. The bounds are for two cores that nothing else
-uses: --slack multiplies those of time.
+uses: --slack multiplies those of time, and where the processor time of all
+threads is less than the time on the clock, that is what counts.
 
 usage: figures.py [--build DIR] [--slack 2]
 """
@@ -26,13 +27,14 @@ SHAPE = "--shape=gpu_0/data_0=1x3x224x224"
 
 
 def timed(command, environment):
-    """(seconds, most memory in MB, how it ended) of a program."""
+    """(seconds, most memory in MB, how it ended) of a program. Seconds: of the
+    clock, or of the processor where other work has held the program up."""
     start = time.time()
     child = os.posix_spawn(command[0], command, environment, file_actions=[
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
     _, status, used = os.wait4(child, 0)
-    return (time.time() - start, used.ru_maxrss / 1024,
-            os.waitstatus_to_exitcode(status))
+    return (min(time.time() - start, used.ru_utime + used.ru_stime),
+            used.ru_maxrss / 1024, os.waitstatus_to_exitcode(status))
 
 
 class Figures:
@@ -79,8 +81,7 @@ def compile_figures(figures, tools, folder):
 
 
 def run_figures(figures, tools, folder):
-    """One run on the host, batch 1, at either precision: the difference of
-    five and of one run, so that starting and loading do not count."""
+    """Loading and one run on the host, batch 1, at either precision."""
     data = folder / "data.npy"
     np.save(data, MODEL.case("picture").inputs()["gpu_0/data_0"])
     for precision, bound in (("fp16", 3), ("fp32", 6)):
@@ -90,13 +91,15 @@ def run_figures(figures, tools, folder):
         if said.how != "done":
             figures.fail(f"dlc, host, {precision}", said.sentence)
             continue
-        said = tools.call("dlc-run", bundle, "--device=host",
-                          f"--input=gpu_0/data_0={data}", "--save", folder)
-        if said.how != "done":
-            figures.fail(f"dlc-run, host, {precision}", said.sentence)
+        seconds, _, code = timed(
+            [str(tools.folder / "dlc-run"), str(bundle), "--device=host",
+             f"--input=gpu_0/data_0={data}", "--save", str(folder)],
+            tools.environment)
+        if code:
+            figures.fail(f"dlc-run, host, {precision}", f"status {code}")
         else:
             figures.add(f"dlc-run, host, {precision}, load and one run",
-                        said.seconds, bound, "s")
+                        seconds, bound, "s")
 
 
 def main():

@@ -75,18 +75,6 @@ def binds(model):
     return [f"--bind={name}={value}" for name, value in model.binds.items()]
 
 
-def ill_conditioned(model, inputs, expected, bound):
-    """How far onnxruntime's own fp32 result moves when the inputs move by one
-    fp16 step; more than the bound means that no fp16 run can be within it."""
-    random = np.random.Generator(np.random.PCG64(1))
-    moved = {name: value * (1 + random.choice([-1, 1], value.shape) * 2.0**-11)
-             .astype(value.dtype) if value.dtype.kind == "f" else value
-             for name, value in inputs.items()}
-    outputs = references.evaluate(model, moved)
-    return any(not compare(outputs[n], expected[n], bound)[0]
-               for n in expected)
-
-
 def judge(bench, model, bundle, precision, inputs, expected):
     """(kind of count, sentence) for one run of a bundle."""
     place, said = bench.run(model, bundle, inputs)
@@ -102,9 +90,6 @@ def judge(bench, model, bundle, precision, inputs, expected):
         good &= within
         sentences.append(sentence)
     text = "; ".join(sentences) + f"; {said.seconds:.1f} s"
-    if not good and precision != "fp32" and ill_conditioned(
-            model, inputs, expected, bound):
-        return "skipped", f"ill-conditioned, fp16 inputs alone move it: {text}"
     return ("passed" if good else "failed"), text
 
 
