@@ -2,9 +2,11 @@
 // Products with the same left operand become one:
 //   matmul(x, W0) [+ b0], matmul(x, W1) [+ b1], ...
 //     => y = matmul(x, [W0 W1 ...]) [+ [b0 b1 ...]];  slices of y
-// W and b constant. One launch reads x once and fills the GPU better than
-// several; the slices are index arithmetic in whoever reads them. Queries, keys
-// and values of attention are the common case.
+// W and b constant; the addition may be in f32, between converts. One launch
+// reads x once and fills the GPU better than several; the slices are index
+// arithmetic in whoever reads them. Queries, keys and values of attention are
+// the common case.
+#include "passes/ConstantFold.h"
 #include "passes/Pass.h"
 #include "passes/Values.h"
 
@@ -18,9 +20,16 @@ struct Branch {
   MatMulOp matmul;
   Op *add = nullptr;     ///< null: none
   Value *bias = nullptr; ///< of `add`, rank 1
+  Op *last = nullptr;    ///< the add, or the convert of its sum
   int64_t columns = 0;
-  Value *result() const { return add ? add->result() : matmul.result(); }
+  Value *result() const { return last ? last->result() : matmul.result(); }
 };
+
+/// The only op that reads the value; null if there is no such.
+Op *soleUser(Value *value) {
+  return !value->isOutput() && value->uses().size() == 1 ? value->uses()[0].op
+                                                         : nullptr;
+}
 } // namespace
 
 /// Slices begin at multiples of this many elements, so that 16-byte copies of
@@ -43,16 +52,29 @@ static std::optional<Branch> branchOf(Op *op, PassContext &context) {
     context.decline(*op, "its columns are no multiple of 8");
     return std::nullopt;
   }
-  Value *product = matmul.result();
-  if (product->isOutput() || product->uses().size() != 1)
+  Value *product = matmul.result(), *sum = product;
+  Op *user = soleUser(product);
+  if (user && user->kind() == OpKind::Convert) {
+    sum = user->result();
+    user = soleUser(sum);
+  }
+  if (!user || user->kind() != OpKind::Add ||
+      user->result()->type() != sum->type())
     return b;
-  Op *user = product->uses()[0].op;
-  Value *other = user->operand(1 - product->uses()[0].index);
-  if (user->kind() == OpKind::Add && isConstantValue(other) &&
-      other->type().rank() == 1 && other->type().dim(0).isConstant(b.columns) &&
-      user->result()->type() == product->type()) {
-    b.add = user;
+  Op *add = user, *last = user;
+  if (sum != product) {
+    // What is stored is narrow again.
+    last = soleUser(add->result());
+    if (!last || last->kind() != OpKind::Convert ||
+        last->result()->type() != product->type())
+      return b;
+  }
+  Value *other = add->operand(1 - sum->uses()[0].index);
+  if (isConstantValue(other) && other->type().rank() == 1 &&
+      other->type().dim(0).isConstant(b.columns)) {
+    b.add = add;
     b.bias = other;
+    b.last = last;
   }
   return b;
 }
@@ -69,15 +91,19 @@ static void fuse(llvm::ArrayRef<Branch> branches, Rewriter &rewriter) {
   }
   builder.location = Location::join(places);
   llvm::SmallVector<Value *, 4> weights, biases;
-  bool biased = llvm::any_of(branches, [](const Branch &b) { return b.add; });
+  // Biases are added in the widest type that one of them has.
+  std::optional<DataType> sum;
+  for (const Branch &b : branches)
+    if (b.add && (!sum || bitWidth(b.bias->type().element) > bitWidth(*sum)))
+      sum = b.bias->type().element;
   for (const Branch &b : branches) {
     // Constants have no operands: a copy may stand anywhere.
     weights.push_back(builder.constant(*constantOf(b.matmul.rhs())));
-    if (!biased)
+    if (!sum)
       continue;
-    TensorType row(b.matmul.result()->type().element, {Dim(b.columns)});
-    biases.push_back(builder.constant(b.add ? *constantOf(b.bias)
-                                            : Constant::splat(row, -0.0)));
+    biases.push_back(builder.constant(
+        b.add ? convertConstant(*constantOf(b.bias), *sum)
+              : Constant::splat(TensorType(*sum, {Dim(b.columns)}), -0.0)));
   }
   Value *joined = builder.create<ConcatOp>(weights, 1).result();
   Value *y = builder
@@ -85,9 +111,15 @@ static void fuse(llvm::ArrayRef<Branch> branches, Rewriter &rewriter) {
                                    first.matmul.transposeLhs(), false,
                                    std::nullopt, first.matmul.tf32())
                  .result();
-  if (biased)
+  if (sum) {
+    DataType stored = y->type().element;
+    if (*sum != stored)
+      y = builder.create<ConvertOp>(y, *sum).result();
     y = builder.create<AddOp>(y, builder.create<ConcatOp>(biases, 0).result())
             .result();
+    if (*sum != stored)
+      y = builder.create<ConvertOp>(y, stored).result();
+  }
   int64_t start = 0;
   for (const Branch &b : branches) {
     const TensorType &type = y->type();
