@@ -3,6 +3,7 @@
 #include "runtime/Session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 using namespace dlc;
@@ -40,7 +41,18 @@ Status Session::create(std::shared_ptr<DeviceBundle> bundle,
   DLC_RETURN_IF_FAILED(created->device().createStream(created->OwnStream));
   // What cannot run at all is said now and not at the first run.
   const Program *program = nullptr;
+  auto start = std::chrono::steady_clock::now();
   DLC_RETURN_IF_FAILED(created->Owner->program(created->Variants[0], program));
+  const bundle::VariantT &variant =
+      created->Owner->bundle().variant(created->Variants[0]);
+  created->log(DLC_LOG_INFO,
+               say("variant ", created->Variants[0], " (", variant.target, " ",
+                   variant.precision, ") on ", created->deviceName(), ": ",
+                   program->functions.size(), " kernels loaded in ",
+                   int64_t(std::chrono::duration<double, std::milli>(
+                               std::chrono::steady_clock::now() - start)
+                               .count()),
+                   " ms"));
   session = std::move(created);
   return Status();
 }

@@ -7,11 +7,12 @@
 
 using namespace dlc::tools;
 
-double dlc::tools::toleranceOf(const std::string &precision) {
-  return precision == "tf32"   ? 5e-3
-         : precision == "fp16" ? 1e-2
-         : precision == "bf16" ? 5e-2
-                               : 1e-4;
+double dlc::tools::toleranceOf(const std::string &precision, dlc_type type) {
+  if (precision == "bf16" || type == DLC_BF16)
+    return 5e-2;
+  if (precision == "fp16" || type == DLC_F16)
+    return 1e-2;
+  return precision == "tf32" ? 5e-3 : 1e-4;
 }
 
 static bool isFloat(dlc_type type) {

@@ -19,7 +19,8 @@ struct Comparison {
 /// must stand in the same places. Shapes must be the same.
 Comparison compare(const Array &out, const Array &expected, double tolerance);
 
-/// For a whole model at a precision, by name; that of fp32 for other names.
-double toleranceOf(const std::string &precision);
+/// For an output of this type of a whole model at a precision, by name; other
+/// names than lowered precisions leave it to the type.
+double toleranceOf(const std::string &precision, dlc_type type);
 
 } // namespace dlc::tools

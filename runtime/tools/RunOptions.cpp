@@ -34,8 +34,8 @@ Inputs and outputs
   --tolerance T         for --expect: the norm of the difference by the norm of
                         what was expected is at most T, and no element is off
                         by more than 8 T (|element| + root mean square);
-                        default by precision: fp32 1e-4, tf32 5e-3, fp16 1e-2,
-                        bf16 5e-2; integers must be equal
+                        default by precision and type: fp32 1e-4, tf32 5e-3,
+                        fp16 1e-2, bf16 5e-2; integers must be equal
   --repeat N            run N times (state goes on) before looking at outputs
 
 What runs

@@ -236,9 +236,10 @@ static bool lookAtOutputs(Session &session, const Bundle &bundle,
     auto expected = options.expects.find(port.name);
     if (expected == options.expects.end())
       continue;
-    double tolerance = options.tolerance > 0
-                           ? options.tolerance
-                           : toleranceOf(precisionOf(session, bundle));
+    double tolerance =
+        options.tolerance > 0
+            ? options.tolerance
+            : toleranceOf(precisionOf(session, bundle), array.type);
     Comparison found = compare(
         array, asType(readArray(expected->second), array.type), tolerance);
     printf("expect %s: %s, %s\n", port.name,
