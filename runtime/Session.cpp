@@ -381,7 +381,14 @@ Status Session::wait() {
   if (!InFlight)
     return Status();
   InFlight = false;
-  return device().synchronize(LastStream);
+  Status status = device().synchronize(LastStream);
+  // The device says that a kernel failed, not which.
+  if (status.code() == DLC_DEVICE_ERROR && !Profiler)
+    return Status(status.code(),
+                  say(status.sentence(), "; with a profiler steps run one by "
+                                         "one, and the one that fails is "
+                                         "named"));
+  return status;
 }
 
 Status Session::output(size_t index, dlc_tensor &tensor) {

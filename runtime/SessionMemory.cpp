@@ -32,10 +32,13 @@ Status Session::setBases(Prepared &prepared, Stream stream) {
   }
   DLC_RETURN_IF_FAILED(
       Cells.reserve(device(), layout.cellBytes, "device cells"));
-  // What is read before it is written shows as NaN.
-  if (Options.mode.seed)
+  // What is read before it is written shows as NaN, or as a count below zero.
+  if (Options.mode.seed) {
     DLC_RETURN_IF_FAILED(
         device().fill(arena, 0xff, 1, layout.arenaBytes, stream));
+    DLC_RETURN_IF_FAILED(
+        device().fill(Cells.data(), 0xff, 1, layout.cellBytes, stream));
+  }
 
   table.clear();
   for (uint32_t i = 0; i < plan.buffers.size(); i++) {
