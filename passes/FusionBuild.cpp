@@ -4,6 +4,7 @@
 #include "passes/CloneOp.h"
 #include "passes/FusionPlan.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <queue>
 
@@ -104,9 +105,7 @@ std::vector<Op *> FusionPlan::contractedOrder() const {
 
   std::vector<llvm::SmallVector<unsigned, 4>> users(opList.size());
   std::vector<unsigned> waiting(opList.size(), 0);
-  auto depend = [&](const Op *op, unsigned node) {
-    llvm::SmallVector<Op *, 4> producers;
-    pushOperands(op, producers);
+  auto depend = [&](llvm::ArrayRef<Op *> producers, unsigned node) {
     for (Op *producer : producers) {
       auto it = positions.find(producer);
       if (it == positions.end() || nodeOf[it->second] == node)
@@ -115,12 +114,21 @@ std::vector<Op *> FusionPlan::contractedOrder() const {
       ++waiting[node];
     }
   };
-  for (unsigned i = 0; i < opList.size(); ++i)
-    depend(opList[i], nodeOf[i]);
-  for (const Cluster &c : clusters)
-    if (!c.abandoned)
-      for (Op *copy : c.copies)
-        depend(copy, nodeOf[position(c.members.front())]);
+  for (unsigned i = 0; i < opList.size(); ++i) {
+    std::optional<unsigned> id = clusterOf(opList[i]);
+    if (id && !clusters[*id].abandoned)
+      continue;
+    llvm::SmallVector<Op *, 4> producers;
+    pushOperands(opList[i], producers);
+    depend(producers, i);
+  }
+  for (const Cluster &c : clusters) {
+    if (c.abandoned)
+      continue;
+    llvm::SmallVector<Op *, 16> producers;
+    pushNeeded(c, producers);
+    depend(producers, nodeOf[position(c.members.front())]);
+  }
 
   // Of what is ready, the op that stood first: stable and deterministic.
   std::priority_queue<unsigned, std::vector<unsigned>, std::greater<unsigned>>
@@ -179,9 +187,14 @@ bool FusionPlan::materialize(Rewriter &rewriter) {
       one.fusion->result(unsigned(i))->name = value->name;
       rewriter.replaceValue(value, one.fusion->result(unsigned(i)));
     }
-    for (Op *op : llvm::reverse(one.members))
-      rewriter.erase(op);
   }
+  // Users before producers. Ops that live on as copies only are dead.
+  llvm::DenseSet<const Op *> gone;
+  for (Built &one : built)
+    gone.insert(one.members.begin(), one.members.end());
+  for (Op *op : llvm::reverse(opList))
+    if (gone.contains(op) || (holders.count(op) && op->isUnused()))
+      rewriter.erase(op);
   return true;
 }
 

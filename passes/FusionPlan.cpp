@@ -40,41 +40,77 @@ std::optional<unsigned> FusionPlan::clusterOf(const Op *op) const {
 
 void FusionPlan::join(unsigned id, Op *op, bool asCopy) {
   if (asCopy) {
-    clusters[id].copies.insert(op);
+    if (clusters[id].copies.insert(op))
+      holders[op].push_back(id);
     return;
   }
-  clusters[id].copies.remove(op);
+  if (clusters[id].copies.remove(op))
+    llvm::erase(holders[op], id);
   clusters[id].members.insert(op);
   clusterIds[position(op)] = int(id);
 }
 
 void FusionPlan::leave(unsigned id, Op *op) {
-  if (!clusters[id].copies.remove(op)) {
-    clusters[id].members.remove(op);
-    clusterIds[position(op)] = -1;
+  if (clusters[id].copies.remove(op)) {
+    llvm::erase(holders[op], id);
+    return;
   }
+  clusters[id].members.remove(op);
+  clusterIds[position(op)] = -1;
 }
 
 void FusionPlan::merge(unsigned into, unsigned from) {
-  for (Op *op : clusters[from].members) {
-    clusterIds[position(op)] = int(into);
-    clusters[into].copies.remove(op);
-    clusters[into].members.insert(op);
-  }
-  for (Op *op : clusters[from].copies) {
-    // Copied into both and read by nobody else: no copy any more.
-    if (clusters[into].copies.contains(op) && !op->result()->isOutput() &&
-        llvm::all_of(op->result()->uses(), [&](const Use &use) {
-          return clusters[into].members.contains(use.op);
-        }))
-      join(into, op, false);
-    else if (!clusters[into].members.contains(op))
-      clusters[into].copies.insert(op);
-  }
-  llvm::append_range(clusters[into].heroes, clusters[from].heroes);
+  Cluster old = clusters[from];
   clusters[from].members.clear();
   clusters[from].copies.clear();
   clusters[from].abandoned = true;
+  for (Op *op : old.members)
+    join(into, op, false);
+  for (Op *op : old.copies) {
+    llvm::erase(holders[op], from);
+    // Copied into both and read by nobody else: no copy any more.
+    if (clusters[into].copies.contains(op) &&
+        !isReadOutside(op->result(), into))
+      join(into, op, false);
+    else if (!clusters[into].members.contains(op))
+      join(into, op, true);
+  }
+  llvm::append_range(clusters[into].heroes, old.heroes);
+}
+
+bool FusionPlan::willBeDead(const Op *op) const {
+  auto it = holders.find(op);
+  if (it == holders.end() || it->second.empty())
+    return false;
+  for (unsigned i = 0; i < op->numResults(); ++i) {
+    if (op->result(i)->isOutput())
+      return false;
+    for (const Use &use : op->result(i)->uses())
+      if (isReadBy(use.op, op, numClusters()))
+        return false;
+  }
+  return true;
+}
+
+// Does `reader`, itself or a copy of it, need what `producer` computes in
+// cluster `id`, from outside?
+bool FusionPlan::isReadBy(const Op *reader, const Op *producer,
+                          unsigned id) const {
+  auto needs = [&](unsigned cluster) {
+    return cluster != id &&
+           !clusters[cluster].copies.contains(const_cast<Op *>(producer));
+  };
+  std::optional<unsigned> own = clusterOf(reader);
+  bool member = own && !clusters[*own].abandoned;
+  if (member ? needs(*own) : !willBeDead(reader))
+    return true;
+  return llvm::any_of(holders.lookup(reader), needs);
+}
+
+bool FusionPlan::isReadOutside(const Value *value, unsigned id) const {
+  return value->isOutput() || llvm::any_of(value->uses(), [&](const Use &use) {
+           return isReadBy(use.op, value->definingOp(), id);
+         });
 }
 
 void FusionPlan::pushOperands(const Op *op,
@@ -82,6 +118,18 @@ void FusionPlan::pushOperands(const Op *op,
   for (const Value *operand : op->operands())
     if (operand && operand->definingOp())
       stack.push_back(operand->definingOp());
+}
+
+void FusionPlan::pushNeeded(const Cluster &c,
+                            llvm::SmallVectorImpl<Op *> &stack) const {
+  llvm::SmallVector<Op *, 16> producers;
+  for (Op *member : c.members)
+    pushOperands(member, producers);
+  for (Op *copy : c.copies)
+    pushOperands(copy, producers);
+  for (Op *producer : producers)
+    if (!c.holds(producer))
+      stack.push_back(producer);
 }
 
 bool FusionPlan::dependsOn(llvm::ArrayRef<Op *> starts, unsigned id,
@@ -108,10 +156,8 @@ bool FusionPlan::dependsOn(llvm::ArrayRef<Op *> starts, unsigned id,
       stamps[position(member)] = search;
       if (member == target)
         return true;
-      pushOperands(member, stack);
     }
-    for (Op *copy : clusters[unsigned(own)].copies)
-      pushOperands(copy, stack);
+    pushNeeded(clusters[unsigned(own)], stack);
   }
   return false;
 }
@@ -136,12 +182,9 @@ bool FusionPlan::wouldCycle(unsigned id, Op *op, bool asCopy) {
     return false;
   all.clear();
   starts.clear();
-  for (Op *member : c.members)
-    pushOperands(member, all);
-  for (Op *copy : c.copies)
-    pushOperands(copy, all);
+  pushNeeded(c, all);
   for (Op *producer : all)
-    if (producer != op && !c.holds(producer))
+    if (producer != op)
       starts.push_back(producer);
   return dependsOn(starts, id, op);
 }
@@ -149,12 +192,9 @@ bool FusionPlan::wouldCycle(unsigned id, Op *op, bool asCopy) {
 bool FusionPlan::wouldCycle(unsigned a, unsigned b) {
   auto needs = [&](unsigned from, unsigned on) {
     llvm::SmallVector<Op *, 16> all, starts;
-    for (Op *member : clusters[from].members)
-      pushOperands(member, all);
-    for (Op *copy : clusters[from].copies)
-      pushOperands(copy, all);
+    pushNeeded(clusters[from], all);
     for (Op *producer : all)
-      if (!clusters[from].holds(producer) && !clusters[on].holds(producer))
+      if (!clusters[on].holds(producer))
         starts.push_back(producer);
     return dependsOn(starts, on, nullptr);
   };
@@ -190,9 +230,7 @@ llvm::SmallVector<Value *, 4> FusionPlan::yields(unsigned id) const {
       continue;
     for (unsigned i = 0; i < op->numResults(); ++i) {
       Value *value = op->result(i);
-      if (value->isOutput() || llvm::any_of(value->uses(), [&](const Use &use) {
-            return !c.members.contains(use.op);
-          }))
+      if (isReadOutside(value, id))
         result.push_back(value);
     }
   }

@@ -57,6 +57,9 @@ public:
   llvm::SmallVector<Value *, 8> inputs(unsigned id) const;
   /// Values of members that are read outside, in order.
   llvm::SmallVector<Value *, 4> yields(unsigned id) const;
+  /// Will anybody outside read `value`, a result of an op that is or becomes a
+  /// member? Whoever holds a copy of the op does not.
+  bool isReadOutside(const Value *value, unsigned id) const;
   /// Members and copies in graph order.
   llvm::SmallVector<Op *, 16> sorted(unsigned id) const;
 
@@ -73,13 +76,19 @@ private:
   /// Is a member of `id`, or `target`, among the ops that `starts` depend on?
   bool dependsOn(llvm::ArrayRef<Op *> starts, unsigned id, const Op *target);
   void pushOperands(const Op *op, llvm::SmallVectorImpl<Op *> &stack) const;
+  /// The ops outside that the cluster reads. What it holds a copy of is none.
+  void pushNeeded(const Cluster &c, llvm::SmallVectorImpl<Op *> &stack) const;
   std::vector<Op *> contractedOrder() const;
+  /// Does every reader hold a copy, so that the op itself will be dead?
+  bool willBeDead(const Op *op) const;
+  bool isReadBy(const Op *reader, const Op *producer, unsigned id) const;
 
   Graph &graph;
   std::vector<Op *> opList;
   llvm::DenseMap<const Op *, unsigned> positions;
   std::vector<int> clusterIds; // by position; -1: none
   std::vector<Cluster> clusters;
+  llvm::DenseMap<const Op *, llvm::SmallVector<unsigned, 2>> holders; // copies
   std::vector<unsigned> stamps; // by position: the search that saw it
   unsigned search = 0;
 };

@@ -2,8 +2,8 @@
 // First layers with few channels:
 //   conv(x, W) => conv(pad(x), pad(W))    zeros up to 16 bytes of channels
 // A convolution copies 16 bytes of neighbouring channels at a time; with three
-// channels it would copy single elements. The zeros cost products, which are few
-// and cheap there, and the pad becomes part of the kernel that changes the
+// channels it would copy single elements. The zeros cost products, which are
+// few and cheap there, and the pad becomes part of the kernel that changes the
 // image's layout and type anyway. Only below one 16-byte chunk: above, padding
 // what another kernel has written costs a pass over memory.
 #include "passes/Pass.h"
@@ -38,8 +38,7 @@ static bool padChannels(Op *op, Rewriter &rewriter, PassContext &context) {
     const size_t rank = size_t(operand->type().rank());
     std::vector<Dim> low(rank, 0), high(rank, 0);
     high[1] = chunk - *channels;
-    Value *padded =
-        builder.create<PadOp>(operand, nullptr, low, high).result();
+    Value *padded = builder.create<PadOp>(operand, nullptr, low, high).result();
     rewriter.setOperand(op, i, padded);
   }
   return true;
@@ -49,9 +48,8 @@ llvm::Expected<bool> runPadChannels(Module &module, PassContext &context) {
   bool changed = false;
   forEachGraph(module, [&](Graph &graph) {
     Rewriter rewriter(graph);
-    rewriter.greedily([&](Op *op, Rewriter &r) {
-      return padChannels(op, r, context);
-    });
+    rewriter.greedily(
+        [&](Op *op, Rewriter &r) { return padChannels(op, r, context); });
     changed |= rewriter.changed();
   });
   return changed;

@@ -91,10 +91,7 @@ bool ReductionFuser::joinBefore(Rows &rows, Value *value) {
   if (!op || op->numResults() != 1 || plan.clusterOf(op) ||
       plan.cluster(rows.id).holds(op))
     return false;
-  bool only =
-      !value->isOutput() && llvm::all_of(value->uses(), [&](const Use &use) {
-        return plan.cluster(rows.id).members.contains(use.op);
-      });
+  bool only = !plan.isReadOutside(value, rows.id);
   if (op->kind() == OpKind::Reduce)
     return joinHero(rows, op);
   bool view = isFreeToRepeat(*op);

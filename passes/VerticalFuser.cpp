@@ -40,6 +40,8 @@ bool VerticalFuser::join(Hero &hero, Op *op, bool asCopy,
     refusals.add(op, "the fusion is as large as a kernel may be");
     return false;
   }
+  if (hero.refused.contains(op))
+    return false;
   if (plan.wouldCycle(hero.id, op, asCopy)) {
     refusals.add(op, "another operand of it depends on the fusion");
     return false;
@@ -53,6 +55,7 @@ bool VerticalFuser::join(Hero &hero, Op *op, bool asCopy,
 
 void VerticalFuser::dropLast(Hero &hero) {
   Op *op = hero.joined.pop_back_val();
+  hero.refused.insert(op);
   plan.leave(hero.id, op);
   hero.places.forget(op);
 }
@@ -75,7 +78,8 @@ bool VerticalFuser::joinEpilogue(Hero &hero, Value *value, Op *user) {
   return join(hero, user, false, *info);
 }
 
-void VerticalFuser::growEpilogue(Hero &hero) {
+bool VerticalFuser::growEpilogue(Hero &hero) {
+  size_t before = hero.joined.size();
   for (bool again = true; again;) {
     again = false;
     for (Op *op : plan.sorted(hero.id)) {
@@ -86,6 +90,7 @@ void VerticalFuser::growEpilogue(Hero &hero) {
                  joinEpilogue(hero, value, use.op);
     }
   }
+  return hero.joined.size() > before;
 }
 
 // What the epilogue reads besides the hero: views are index arithmetic there,
@@ -97,10 +102,7 @@ bool VerticalFuser::joinSide(Hero &hero, Value *value) {
   bool view = isFreeToRepeat(*op);
   if (!view && !op->hasTrait(OpTrait::Pointwise))
     return false;
-  bool only =
-      !value->isOutput() && llvm::all_of(value->uses(), [&](const Use &use) {
-        return plan.cluster(hero.id).members.contains(use.op);
-      });
+  bool only = !plan.isReadOutside(value, hero.id);
   if (!view && !only) {
     refusals.add(op, "others read it too");
     return false;
@@ -118,7 +120,8 @@ bool VerticalFuser::joinSide(Hero &hero, Value *value) {
   return join(hero, op, !only, *info);
 }
 
-void VerticalFuser::growSides(Hero &hero) {
+bool VerticalFuser::growSides(Hero &hero) {
+  size_t before = hero.joined.size();
   for (bool again = true; again;) {
     again = false;
     llvm::SetVector<Value *> values;
@@ -132,6 +135,7 @@ void VerticalFuser::growSides(Hero &hero) {
                  plan.cluster(hero.id).holds(value->definingOp())) &&
                joinSide(hero, value);
   }
+  return hero.joined.size() > before;
 }
 
 // Is the kernel with `op` in its prologue, already joined, cheaper than two?
@@ -167,11 +171,7 @@ bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
               op->kind() != OpKind::Pad;
   if (!view && !op->hasTrait(OpTrait::Pointwise))
     return false;
-  bool only =
-      usedOnlyBy(value, hero.op) ||
-      (!value->isOutput() && llvm::all_of(value->uses(), [&](const Use &use) {
-        return plan.cluster(hero.id).members.contains(use.op);
-      }));
+  bool only = !plan.isReadOutside(value, hero.id);
   // A matmul reads each element few times, from any place. A window reads it
   // once for each of its cells, and wants neighbours next to each other.
   bool free = view && (hero.op->kind() == OpKind::MatMul ||
@@ -200,16 +200,20 @@ bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
   return true;
 }
 
-void VerticalFuser::growPrologue(Hero &hero) {
-  llvm::SmallVector<Value *, 8> pending(hero.op->operands());
-  while (!pending.empty()) {
-    Value *value = pending.pop_back_val();
-    if (!joinPrologue(hero, value))
+bool VerticalFuser::growPrologue(Hero &hero) {
+  size_t before = hero.joined.size();
+  llvm::SetVector<Value *> pending(hero.op->operands().begin(),
+                                   hero.op->operands().end());
+  for (size_t i = 0; i < pending.size(); ++i) {
+    Op *op = pending[i]->definingOp();
+    if (!op ||
+        (!plan.cluster(hero.id).holds(op) && !joinPrologue(hero, pending[i])))
       continue;
-    for (Value *operand : value->definingOp()->operands())
+    for (Value *operand : op->operands())
       if (operand)
-        pending.push_back(operand);
+        pending.insert(operand);
   }
+  return hero.joined.size() > before;
 }
 
 void VerticalFuser::settle(Hero &hero) {
@@ -245,21 +249,28 @@ bool VerticalFuser::run(Rewriter &rewriter) {
     plan.cluster(id).heroes.push_back(op);
     FusionPlaces places(op->result()->type().shape);
     places.enter(op->result(), {Place::Full, nullptr, true});
-    heroes.push_back(Hero{id, op, std::move(places), {}});
+    heroes.push_back(Hero{id, op, std::move(places), {}, {}});
     growEpilogue(heroes.back());
     settle(heroes.back());
   }
-  // Only now: what is no epilogue of another contraction is free to join.
-  for (Hero &hero : heroes) {
-    growSides(hero);
-    settle(hero);
+  // Only now: what is no epilogue of another contraction is free to join. What
+  // one copies, or stops reading, may become another's alone.
+  for (bool again = true; again;) {
+    again = false;
+    for (Hero &hero : heroes)
+      if (growSides(hero) | growEpilogue(hero)) {
+        settle(hero);
+        again = true;
+      }
+    for (Hero &hero : heroes)
+      if (growPrologue(hero)) {
+        settle(hero);
+        again = true;
+      }
   }
-  for (Hero &hero : heroes) {
-    growPrologue(hero);
-    settle(hero);
+  for (Hero &hero : heroes)
     if (hero.joined.empty())
       plan.cluster(hero.id).abandoned = true;
-  }
   refusals.report(plan, context);
   return plan.materialize(rewriter);
 }

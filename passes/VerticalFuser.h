@@ -3,6 +3,7 @@
 #pragma once
 
 #include "passes/FusionPlaces.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace dlc {
 
@@ -19,12 +20,14 @@ private:
     unsigned id;
     Op *op;
     FusionPlaces places;
-    llvm::SmallVector<Op *, 8> joined; // in the order in which they came
+    llvm::SmallVector<Op *, 8> joined;  // in the order in which they came
+    llvm::DenseSet<const Op *> refused; // had to leave again
   };
 
-  void growEpilogue(Hero &hero);
-  void growSides(Hero &hero);
-  void growPrologue(Hero &hero);
+  // Each returns whether something joined.
+  bool growEpilogue(Hero &hero);
+  bool growSides(Hero &hero);
+  bool growPrologue(Hero &hero);
   bool joinEpilogue(Hero &hero, Value *value, Op *user);
   bool joinSide(Hero &hero, Value *value);
   bool joinPrologue(Hero &hero, Value *value);
