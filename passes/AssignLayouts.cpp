@@ -126,42 +126,27 @@ static bool readThroughCopy(Op *op, Rewriter &rewriter) {
   return true;
 }
 
-// Do both layouts put the elements in the same places?
-static bool sameMemory(const TensorType &type, const Layout &other) {
-  if (!type.layout.isPermutation() || !other.isPermutation())
-    return false;
-  auto order = [&](const Layout &layout) {
-    llvm::SmallVector<int64_t, 6> dims;
-    for (int64_t d : layout.order(type.rank())) {
-      if (layout.padding(d) != 1)
-        return std::optional<llvm::SmallVector<int64_t, 6>>();
-      if (!type.shape[size_t(d)].isConstant(1))
-        dims.push_back(d);
-    }
-    return std::optional(dims);
-  };
-  auto a = order(type.layout), b = order(other);
-  return a && b && *a == *b;
-}
-
 // copy(f(x)) => f(x) where f may write the layout itself: nobody else reads its
-// result, or both layouts are the same memory.
+// result, or all who do read any layout and the memory is the same.
 static bool hoistCopy(Op *op, Rewriter &rewriter) {
   auto copy = llvm::dyn_cast<LayoutCopyOp>(op);
   if (!copy)
     return false;
   Value *value = copy.input();
   Op *producer = value->definingOp();
-  if (!producer ||
-      (!anyLayout(*producer) && producer->kind() != OpKind::Reduce))
+  auto readsAny = [](const Op &reader) {
+    return anyLayout(reader) || reader.kind() == OpKind::Reduce ||
+           reader.kind() == OpKind::LayoutCopy;
+  };
+  if (!producer || !readsAny(*producer))
     return false;
-  bool alone = value->hasOneUse();
-  if (!alone &&
-      (value->isOutput() || !sameMemory(value->type(), copy.layout())))
+  // From row-major only: sinking and hoisting would undo each other.
+  if (!value->type().layout.isRowMajor())
     return false;
-  // Sinking and hoisting would undo each other.
-  if (!sameMemory(value->type(), copy.layout()) &&
-      !value->type().layout.isRowMajor())
+  if (!value->hasOneUse() &&
+      (value->isOutput() || !sameMemory(value->type(), copy.layout()) ||
+       llvm::any_of(value->uses(),
+                    [&](const Use &use) { return !readsAny(*use.op); })))
     return false;
   rewriter.setType(value, value->type().withLayout(copy.layout()));
   rewriter.replace(op, value);

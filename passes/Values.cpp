@@ -104,6 +104,25 @@ bool isPlusZeroOrMore(const Value *value, unsigned depth) {
   }
 }
 
+bool sameMemory(const TensorType &type, const Layout &other) {
+  if (type.layout == other)
+    return true;
+  if (!type.layout.isPermutation() || !other.isPermutation())
+    return false;
+  auto order = [&](const Layout &layout) {
+    llvm::SmallVector<int64_t, 6> dims;
+    for (int64_t d : layout.order(type.rank())) {
+      if (layout.padding(d) != 1)
+        return std::optional<llvm::SmallVector<int64_t, 6>>();
+      if (!type.shape[size_t(d)].isConstant(1))
+        dims.push_back(d);
+    }
+    return std::optional(dims);
+  };
+  auto a = order(type.layout), b = order(other);
+  return a && b && *a == *b;
+}
+
 double largestFinite(DataType type) {
   switch (type) {
   case DataType::F64:

@@ -32,6 +32,9 @@ std::vector<int64_t> normalAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 /// producers show?
 bool isPlusZeroOrMore(const Value *value, unsigned depth = 6);
 
+/// Does `layout` put the elements where the type's own layout does?
+bool sameMemory(const TensorType &type, const Layout &layout);
+
 /// The largest finite magnitude of a floating-point type.
 double largestFinite(DataType type);
 /// The smallest magnitude that keeps its full precision.

@@ -165,7 +165,8 @@ bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
   if (!op || op->numResults() != 1 || plan.clusterOf(op))
     return false;
   // A layout copy stands there because this hero wants to read that layout.
-  if (op->kind() == OpKind::LayoutCopy)
+  if (auto copy = llvm::dyn_cast<LayoutCopyOp>(op);
+      copy && !sameMemory(copy.input()->type(), copy.layout()))
     return false;
   bool view = op->hasTrait(OpTrait::View) && op->numOperands() == 1 &&
               op->kind() != OpKind::Pad;
