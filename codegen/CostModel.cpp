@@ -16,7 +16,7 @@ llvm::Expected<Estimate> codegen::CostModel::price(const FusionOp &fusion,
   llvm::Expected<Emitted> emitted = emit(unit, context);
   if (!emitted)
     return emitted.takeError();
-  return emitted->emitter->estimate(unit, context);
+  return estimate(unit, emitted->emission, context);
 }
 
 /// Weights of a 16-bit product are stored with k innermost, as wgmma reads

@@ -78,6 +78,9 @@ struct Emission {
   std::vector<EmittedStep> steps;
   /// One line for the report: emitter, configuration, reasons.
   std::string report;
+  /// What the emitter's own model says; 0: moving operands and results decides.
+  double microseconds = 0;
+  int64_t flops = 0;
 };
 
 } // namespace dlc::codegen

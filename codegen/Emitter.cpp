@@ -41,7 +41,8 @@ llvm::Expected<Emitted> codegen::emit(const Unit &unit,
                     : reasons);
 }
 
-Estimate Emitter::estimate(const Unit &unit, const EmitContext &context) const {
+Estimate codegen::estimate(const Unit &unit, const Emission &emission,
+                           const EmitContext &context) {
   Estimate e;
   auto bytes = [&](const TensorType &type) {
     // Where a size is open: a typical one.
@@ -49,10 +50,14 @@ Estimate Emitter::estimate(const Unit &unit, const EmitContext &context) const {
         .value_or(int64_t(1) << 20);
   };
   for (Value *v : unit.inputs())
-    e.bytes += bytes(v->type());
+    e.bytes += v ? bytes(v->type()) : 0;
   for (unsigned i = 0; i < unit.numResults(); i++)
     e.bytes += bytes(unit.resultType(i));
-  // A launch with programmatic dependence, and 3.6 TB/s of memory.
-  e.microseconds = 1.5 + double(e.bytes) / 3.6e6;
+  e.flops = emission.flops;
+  // A launch behind another one costs 1.5 us beyond its traffic, each.
+  e.microseconds = emission.microseconds
+                       ? emission.microseconds
+                       : 1.5 * double(emission.steps.size()) +
+                             double(e.bytes) / context.target.bandwidth * 1e6;
   return e;
 }

@@ -24,9 +24,6 @@ public:
   /// The kernels, or the sentence why this emitter has none for the unit.
   virtual llvm::Expected<Emission> emit(const Unit &unit,
                                         const EmitContext &context) const = 0;
-  /// Time and traffic on the target; by default that of moving the operands
-  /// and results once.
-  virtual Estimate estimate(const Unit &unit, const EmitContext &context) const;
 };
 
 /// All emitters in order of priority (Emitters.def).
@@ -39,6 +36,10 @@ struct Emitted {
   Emission emission;
 };
 llvm::Expected<Emitted> emit(const Unit &unit, const EmitContext &context);
+
+/// Time, work and traffic of what an emitter made.
+Estimate estimate(const Unit &unit, const Emission &emission,
+                  const EmitContext &context);
 
 /// An emitter's refusal.
 llvm::Error refuse(const llvm::Twine &sentence);

@@ -272,7 +272,7 @@ uint32_t PlanBuilder::kernel(const KernelSource &source,
     k->buffers = source.buffers;
     k->cells = source.cells;
     k->symbols = source.symbols;
-    k->pdl = source.pdl;
+    k->pdl = source.pdl && target.hasHopper();
     k->cooperative = source.cooperative;
     plan().kernels.push_back(std::move(k));
     result.kernels.push_back(source);

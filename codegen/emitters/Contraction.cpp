@@ -277,6 +277,10 @@ ContractionEmitter::emit(const Unit &unit, const EmitContext &context) const {
       hero.mnemonic(), kernel.types(), tiling.name(),
       "  ContractionTile<Problem, Config>::run(p, blockIdx.x, smem);\n",
       {tiles}));
+  made.microseconds = tiling.microseconds;
+  made.flops = 2 * typical(printer.view.batch * printer.view.m *
+                               printer.view.n * printer.view.k,
+                           context.symbols);
   made.report = "contraction " + tiling.name() + ", vectors " +
                 std::to_string(printer.vectorA) + " " +
                 std::to_string(printer.vectorB) + " " +
