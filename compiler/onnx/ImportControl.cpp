@@ -90,9 +90,12 @@ void importIf(NodeReader &n, NodeBuilder &b) {
   for (unsigned i = 0; good && i < values[0].size(); ++i) {
     const TensorType &yes = values[0][i]->type(), &no = values[1][i]->type();
     if (yes != no) {
-      n.error("output " + llvm::Twine(i) + " is " + yes.str() +
-              " in one branch and " + no.str() +
-              " in the other, expected one type for both");
+      bool open = !yes.isStatic() || !no.isStatic();
+      n.error(
+          "output " + llvm::Twine(i) + " is " + yes.str() +
+          " in one branch and " + no.str() +
+          " in the other, expected one type for both" +
+          (open ? "; sizes given by --shape may decide which is taken" : ""));
       good = false;
     } else {
       types.push_back(yes);

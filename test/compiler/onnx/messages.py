@@ -266,6 +266,12 @@ case("branches of two types", model(
     [("x", F32, [2, 3]), ("c", BOOL, [])]), """
 node "n" (If): output 0 is tensor<2x3xf32> in one branch and tensor<2xi64> in the other, expected one type for both
 """)
+case("branches of two shapes", model(
+    node("If", "c", then_branch=graph([node("Relu", "x", "a", "one")], "a"),
+         else_branch=graph([node("Transpose", "x", "a", "other")], "a")),
+    [("x", F32, ["K", 3]), ("c", BOOL, [])]), """
+node "n" (If): output 0 is tensor<"K"x3xf32> in one branch and tensor<3x"K"xf32> in the other, expected one type for both; sizes given by --shape may decide which is taken
+""")
 case("inside a function", model(
     node("Twice", "x", "y", "call", domain="here"), domains=["here"],
     functions=[helper.make_function(
