@@ -78,7 +78,6 @@ Expected<std::vector<Activation>> activations(const Context &c,
 std::vector<double> read(const Context &c, unsigned i, int64_t count) {
   std::vector<double> result(count, 0.0);
   if (c.has(i)) {
-    DLC_CHECK(c.input(i).elements() == count) << "operand " << i;
     for (int64_t k = 0; k < count; k++)
       result[k] = c.input(i).floatAt(k);
   }
@@ -137,6 +136,21 @@ Expected<Tensors> evaluateLstm(const Context &c) {
   Expected<std::vector<Activation>> functions = activations(c, op);
   if (!functions)
     return functions.takeError();
+  // Sizes that were symbols may turn out not to fit.
+  int64_t states = directions * batch * hidden;
+  const int64_t counts[] = {steps * batch * inputs,
+                            directions * 4 * hidden * inputs,
+                            directions * 4 * hidden * hidden,
+                            directions * 8 * hidden,
+                            batch,
+                            states,
+                            states,
+                            directions * 3 * hidden};
+  for (unsigned i = 0; i < 8; i++)
+    if (c.has(i) && c.input(i).elements() != counts[i])
+      return c.error("operand " + llvm::Twine(i) + " has shape " +
+                     shapeText(c.input(i).shape()) + ", expected " +
+                     llvm::Twine(counts[i]) + " elements");
   std::vector<double> x = read(c, 0, steps * batch * inputs);
   std::vector<double> w = read(c, 1, directions * 4 * hidden * inputs);
   std::vector<double> r = read(c, 2, directions * 4 * hidden * hidden);
