@@ -8,6 +8,7 @@
 using namespace dlc;
 
 static constexpr unsigned kDeepest = 64; // graphs in graphs
+static constexpr int64_t kMostNodes = 1000000;
 
 static void defineResults(const onnx::NodeProto &node, Scope &scope,
                           llvm::ArrayRef<Value *> results) {
@@ -112,6 +113,13 @@ static void importFunction(const onnx::FunctionProto &function,
 void dlc::importNode(const onnx::NodeProto &node, Scope &scope) {
   ImportContext &context = scope.context;
   Location location = nodeLocation(node);
+  if (++context.importedNodes > kMostNodes) {
+    if (context.importedNodes == kMostNodes + 1)
+      context.diagnostics.error(
+          location, "written out, its functions and loops have more than " +
+                        llvm::Twine(kMostNodes) + " nodes");
+    return defineResults(node, scope, {});
+  }
   llvm::StringRef domain = node.domain();
   if (domain == "ai.onnx")
     domain = "";
@@ -173,12 +181,21 @@ void dlc::importNode(const onnx::NodeProto &node, Scope &scope) {
                  (entry.fewestInputs == entry.mostInputs ? "" : "at most ") +
                  llvm::Twine(entry.mostInputs) + " at opset " +
                  llvm::Twine(version));
-  for (unsigned i = 0; i < entry.fewestInputs && !reader.failed(); ++i)
+  // Of inputs that may be any number, none may be left out.
+  bool variadic = entry.mostInputs == ~0u && entry.fewestInputs > 0;
+  unsigned required =
+      variadic ? std::max<unsigned>(unsigned(inputs.size()), entry.fewestInputs)
+               : entry.fewestInputs;
+  for (unsigned i = 0; i < required && !reader.failed(); ++i)
     if (!reader.hasInput(i))
-      reader.error("input " + llvm::Twine(i) + " is missing, expected " +
-                   (entry.fewestInputs == entry.mostInputs ? "" : "at least ") +
-                   llvm::Twine(entry.fewestInputs) + " inputs at opset " +
-                   llvm::Twine(version));
+      reader.error("input " + llvm::Twine(i) + " is missing" +
+                   (variadic
+                        ? ""
+                        : (entry.fewestInputs == entry.mostInputs
+                               ? ", expected "
+                               : ", expected at least ") +
+                              std::to_string(entry.fewestInputs) +
+                              " inputs at opset " + std::to_string(version)));
   if (!reader.failed())
     entry.import(reader, builder);
   if (!reader.failed())

@@ -24,6 +24,9 @@ struct ImportContext {
   /// Model-local functions by `domain:name`.
   llvm::StringMap<const onnx::FunctionProto *> functions;
 
+  /// Nodes imported so far: functions and loops that are written out could go
+  /// on for ever.
+  int64_t importedNodes = 0;
   /// Sequences, by the values that stand for them; they hold outer values only.
   llvm::DenseMap<const Value *, std::vector<Value *>> sequences;
 

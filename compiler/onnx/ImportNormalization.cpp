@@ -174,9 +174,9 @@ void importLRN(NodeReader &n, NodeBuilder &b) {
   if (rank < 2)
     return n.error("input 0 has type " + x->type().str() +
                    ", expected [N, C, ...]");
-  if (size < 1)
+  if (size < 1 || size > (1 << 20))
     return n.error("attribute \"size\" is " + llvm::Twine(size) +
-                   ", expected a positive number");
+                   ", expected a positive number of channels");
   Value *wide = b.widen(x);
   std::vector<int64_t> window(size_t(rank), 1), ones(size_t(rank), 1);
   std::vector<int64_t> low(size_t(rank), 0), high(size_t(rank), 0);

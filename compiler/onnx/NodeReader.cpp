@@ -221,7 +221,8 @@ std::vector<int64_t> NodeReader::normalizeAxes(llvm::ArrayRef<int64_t> axes,
 }
 
 std::optional<DataType> NodeReader::elementType(llvm::StringRef name) {
-  int64_t number = requiredInteger(name);
+  // No number beyond these becomes a type by losing its upper bits.
+  int64_t number = std::clamp<int64_t>(requiredInteger(name), -1, 1 << 16);
   std::optional<DataType> type = elementTypeOf(int(number));
   if (!type && !failed())
     error("attribute \"" + name + "\": " + unsupportedType(int(number)));

@@ -280,6 +280,21 @@ case("inside a function", model(
 node "deep" (Wobble): operator Wobble of ai.onnx opset 17 is not supported
 """)
 
+case("functions that call each other without end", model(
+    node("F0", "x", "y", "call", domain="here"), domains=["here"],
+    functions=[helper.make_function(
+        "here", f"F{i}", ["a"], ["d"],
+        [node(f"F{i + 1}", "a", "b", "left", domain="here"),
+         node(f"F{i + 1}", "b", "d", "right", domain="here")]
+        if i < 40 else [node("Neg", "a", "d", "neg")],
+        [helper.make_opsetid("", 17), helper.make_opsetid("here", 1)])
+        for i in range(41)]), """
+node "neg" (Neg): written out, its functions and loops have more than 1000000 nodes
+""")
+case("an input left out among many", model(node("Max", "x  x")), """
+node "n" (Max): input 1 is missing
+""")
+
 # External data ----------------------------------------------------------------
 case("missing file", with_external("w.bin"), """
 initializer "w": external data file "w.bin" cannot be read: No such file or directory
