@@ -74,8 +74,13 @@ def compare(case, folder):
         if out.dtype.kind not in "iub":
             wide = np.complex128 if out.dtype.kind == "c" else np.float64
             out, expected = out.astype(wide), expected.astype(wide)
-            bad = ~np.isclose(out, expected, rtol=case.rtol, atol=case.atol,
-                              equal_nan=True)
+            # Where ONNX's value is zero, its own rounding is left: it grows
+            # with the values that cancelled.
+            finite = expected[np.isfinite(expected)]
+            noise = 1e-6 * np.sqrt((abs(finite) ** 2).mean()
+                                   if finite.size else 0)
+            bad = ~np.isclose(out, expected, rtol=case.rtol,
+                              atol=max(case.atol, noise), equal_nan=True)
         else:
             bad = out != expected
         if bad.any():
