@@ -70,7 +70,7 @@ std::string BodyPrinter::value(const Value *v, const Coordinates &at) {
 
 std::string BodyPrinter::pointwise(const Op &op, const Coordinates &at) {
   const TensorType &type = op.result()->type();
-  if (!hasDeviceType(type.element))
+  if (!isStored(type.element))
     return fail("no kernel computes elements of type " +
                 stringify(type.element));
   std::string arguments;

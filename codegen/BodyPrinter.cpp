@@ -189,7 +189,7 @@ std::optional<Dim> BodyPrinter::contiguous(const Dim &offset,
 std::string BodyPrinter::load(const std::string &pointer,
                               const TensorType &type, const Coordinates &at,
                               bool isWeight) {
-  if (!hasDeviceType(type.element))
+  if (!isStored(type.element))
     return fail("no kernel reads elements of type " + stringify(type.element));
   std::string suffix = isWeight ? "_weight" : "";
   std::string guard = guardText();
@@ -219,7 +219,7 @@ std::string BodyPrinter::load(const std::string &pointer,
 void BodyPrinter::store(unsigned output, const Coordinates &at) {
   const Value *v = kernel.unit().body().outputs()[output];
   const TensorType &type = kernel.unit().resultType(output);
-  if (!hasDeviceType(type.element)) {
+  if (!isStored(type.element)) {
     fail("no kernel writes elements of type " + stringify(type.element));
     return;
   }

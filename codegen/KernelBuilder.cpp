@@ -20,6 +20,10 @@ llvm::StringRef codegen::storageName(DataType type) {
     return "half_t";
   case DataType::BF16:
     return "bf16_t";
+  case DataType::F8E4M3:
+    return "f8e4m3_t";
+  case DataType::F8E5M2:
+    return "f8e5m2_t";
   case DataType::I64:
     return "int64_t";
   case DataType::I32:
@@ -48,8 +52,10 @@ llvm::StringRef codegen::computeName(DataType type) {
 }
 
 bool codegen::hasDeviceType(DataType type) {
-  return !storageName(type).empty();
+  return isStored(type) && type != DataType::F8E4M3 && type != DataType::F8E5M2;
 }
+
+bool codegen::isStored(DataType type) { return !storageName(type).empty(); }
 
 std::string codegen::literal(DataType type, double value) {
   if (type == DataType::Bool)

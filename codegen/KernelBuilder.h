@@ -11,7 +11,9 @@ namespace dlc::codegen {
 /// "float".
 llvm::StringRef storageName(DataType type);
 llvm::StringRef computeName(DataType type);
-/// Has device code a type for its elements?
+/// Can a body read and write its elements?
+bool isStored(DataType type);
+/// Can templates hold its elements in variables, too: compare, multiply?
 bool hasDeviceType(DataType type);
 /// A literal of the compute type of `type`.
 std::string literal(DataType type, double value);

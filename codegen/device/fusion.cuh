@@ -10,6 +10,7 @@
 //   element_index<Index>(x, extent)           an index read from a tensor
 //   multiply_add(a, b, c)                     a * b + c, rounded once
 #pragma once
+#include "dlc/float8.cuh"
 #include "dlc/kernel.cuh"
 #include "dlc/scalar.cuh"
 
