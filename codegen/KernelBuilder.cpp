@@ -119,6 +119,11 @@ KernelBuilder::KernelBuilder(const Unit &unit, const EmitContext &context)
     narrow &= !v || fits(v->type());
   for (unsigned i = 0; i < unit.numResults(); i++)
     narrow &= fits(unit.resultType(i));
+  // What is never stored may be larger than all that is: an outer product that
+  // is summed.
+  for (const Op &op : unit.body().ops())
+    for (unsigned i = 0; i < op.numResults(); i++)
+      narrow &= fits(op.result(i)->type());
   include("fusion");
 }
 

@@ -25,6 +25,8 @@ llvm::Expected<LoweredModule> codegen::lower(const Module &module,
 llvm::Expected<LoweredModule> ModuleLowering::run() {
   if (llvm::Error e = builder.declareSymbols(module.main()))
     return e;
+  if (llvm::Error e = builder.addConstraints(module.constraints))
+    return e;
   uint32_t block = builder.addBlock();
   if (llvm::Error e = lowerInputs())
     return e;

@@ -165,6 +165,35 @@ void PlanBuilder::require(const Dim &d, int64_t most,
   plan().constraints.push_back(std::move(c));
 }
 
+llvm::Error PlanBuilder::addConstraints(const ConstraintList &constraints) {
+  for (const Constraint &c : constraints) {
+    // Passes may have learnt what proves it.
+    if (prove(c, symbols) == Proof::Proved)
+      continue;
+    llvm::Error bad = llvm::Error::success();
+    for (const Dim &d : {c.left, c.right})
+      d.forEachSymbol([&](llvm::StringRef name) {
+        auto it = symbols.find(name);
+        if (bad || (it != symbols.end() &&
+                    it->second.home == SymbolHome::HostArgument &&
+                    symbolIndices.count(name.str())))
+          return;
+        bad = refuse(c.sentence + ", which cannot be told before the run: \"" +
+                     name.str() + "\" is counted while it runs");
+      });
+    if (bad)
+      return bad;
+    auto made = std::make_unique<plan::ConstraintT>();
+    made->left = expression(c.left);
+    made->relation = c.relation == Relation::Equal ? plan::Relation::Equal
+                                                   : plan::Relation::LessEqual;
+    made->right = expression(c.right);
+    made->sentence = c.sentence;
+    plan().constraints.push_back(std::move(made));
+  }
+  return llvm::Error::success();
+}
+
 //===--- Buffers ----------------------------------------------------------===//
 
 uint32_t PlanBuilder::addBuffer(plan::Space space, const Dim &bytes,

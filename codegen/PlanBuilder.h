@@ -23,6 +23,8 @@ public:
   uint32_t expression(const Dim &d);
   /// Shapes for which `d` exceeds `most` are refused with the sentence.
   void require(const Dim &d, int64_t most, llvm::StringRef sentence);
+  /// What the runtime has to check of the sizes of inputs.
+  llvm::Error addConstraints(const ConstraintList &constraints);
   uint32_t symbolIndex(llvm::StringRef name) const;
   uint32_t addSymbol(llvm::StringRef name, plan::Home home);
 

@@ -10,6 +10,7 @@
 #include "compiler/Version.h"
 #include "compiler/onnx/OnnxImporter.h"
 #include "ir/Text.h"
+#include "ir/infer/Assumptions.h"
 #include "passes/Pipelines.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -59,7 +60,15 @@ llvm::Expected<std::unique_ptr<Module>> loadModel(llvm::StringRef path,
     return llvm::createStringError(buffer.getError(), "cannot read %s: %s",
                                    path.str().c_str(),
                                    buffer.getError().message().c_str());
-  return parse((*buffer)->getBuffer(), path);
+  llvm::Expected<std::unique_ptr<Module>> module =
+      parse((*buffer)->getBuffer(), path);
+  if (!module)
+    return module;
+  if (llvm::Error e = verify(**module))
+    return e;
+  if (llvm::Error e = recordAssumptions(**module))
+    return e;
+  return module;
 }
 
 /// The passes on a copy of `module`, for one target.

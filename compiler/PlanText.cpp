@@ -148,6 +148,10 @@ void PlanPrinter::run() {
   for (const auto &s : plan.symbols)
     os << "symbol " << s->name << " " << plan::EnumNameHome(s->home) << " ["
        << s->lower << ", " << s->upper << "]\n";
+  for (const auto &c : plan.constraints)
+    os << "constraint " << expression(c->left) << " "
+       << plan::EnumNameRelation(c->relation) << " " << expression(c->right)
+       << ": " << c->sentence << "\n";
   auto ports = [&](const char *what, const auto &list) {
     for (const auto &p : list) {
       os << what << " " << p->name << " " << plan::EnumNameElementType(p->type)

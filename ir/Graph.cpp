@@ -113,6 +113,7 @@ std::unique_ptr<Module> Module::clone() const {
   auto copy = std::make_unique<Module>();
   copy->name = name;
   copy->symbols = symbols;
+  copy->constraints = constraints;
   copy->mainGraph->cloneFrom(*mainGraph);
   return copy;
 }

@@ -4,9 +4,9 @@
 
 #include "ir/Attribute.h"
 #include "ir/Check.h"
+#include "ir/Constraint.h"
 #include "ir/Location.h"
 #include "ir/OpKinds.h"
-#include "ir/Symbol.h"
 #include "llvm/ADT/ilist.h"
 #include "llvm/ADT/ilist_node.h"
 #include "llvm/Support/Casting.h"
@@ -204,6 +204,7 @@ public:
   Graph &main() { return *mainGraph; }
   const Graph &main() const { return *mainGraph; }
   SymbolTable symbols;
+  ConstraintList constraints; ///< of the symbols, which the graph relies on
   std::string name;
   /// A deep copy; constants are shared.
   std::unique_ptr<Module> clone() const;

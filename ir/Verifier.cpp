@@ -100,6 +100,8 @@ public:
   llvm::Error run() {
     if (llvm::Error e = checkSymbols())
       return e;
+    if (llvm::Error e = checkConstraints())
+      return e;
     return checkGraph(module.main());
   }
 
@@ -123,6 +125,18 @@ private:
         return bad;
     }
     return llvm::Error::success();
+  }
+
+  llvm::Error checkConstraints() {
+    llvm::Error bad = llvm::Error::success();
+    for (const Constraint &c : module.constraints)
+      for (const Dim &d : {c.left, c.right})
+        d.forEachSymbol([&](llvm::StringRef name) {
+          if (!bad && !module.symbols.count(name))
+            bad = llvm::createStringError("a constraint uses symbol \"" + name +
+                                          "\", which is not declared");
+        });
+    return bad;
   }
 
   llvm::Error checkType(const llvm::Twine &what, const TensorType &type) {

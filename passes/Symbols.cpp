@@ -67,8 +67,14 @@ static void substituteIn(Graph &graph, const DimSubstitution &by) {
 }
 
 void substitute(Module &module, const DimSubstitution &substitution) {
-  if (!substitution.empty())
-    substituteIn(module.main(), substitution);
+  if (substitution.empty())
+    return;
+  substituteIn(module.main(), substitution);
+  ConstraintList before = std::move(module.constraints);
+  module.constraints.clear();
+  for (const Constraint &c : before)
+    assume(module.constraints, module.symbols, substitution.apply(c.left),
+           c.relation, substitution.apply(c.right), c.sentence);
 }
 
 } // namespace dlc

@@ -154,6 +154,21 @@ static bool holds(int64_t left, Relation relation, int64_t right) {
   return false;
 }
 
+/// "H is 50, W is 70": the symbols of both sides.
+static std::string symbolsText(const PlanT &plan, const Layout &layout,
+                               const ConstraintT &constraint) {
+  std::vector<bool> left =
+      symbolsOf(plan.expressions, constraint.left, plan.symbols.size());
+  std::vector<bool> right =
+      symbolsOf(plan.expressions, constraint.right, plan.symbols.size());
+  std::string text;
+  for (size_t i = 0; i < plan.symbols.size(); i++)
+    if (left[i] || right[i])
+      text += say(text.empty() ? "" : ", ", plan.symbols[i]->name, " is ",
+                  layout.symbols[i]);
+  return text;
+}
+
 static Status checkConstraints(const PlanT &plan, const Layout &layout) {
   for (const auto &constraint : plan.constraints) {
     int64_t left = 0, right = 0;
@@ -161,9 +176,12 @@ static Status checkConstraints(const PlanT &plan, const Layout &layout) {
                                  constraint->sentence, left));
     DLC_RETURN_IF_FAILED(valueOf(plan, layout.values, constraint->right,
                                  constraint->sentence, right));
-    if (!holds(left, constraint->relation, right))
-      return Status(DLC_BAD_INPUT,
-                    say(constraint->sentence, ": got ", left, " and ", right));
+    if (holds(left, constraint->relation, right))
+      continue;
+    std::string sizes = symbolsText(plan, layout, *constraint);
+    return Status(DLC_BAD_INPUT,
+                  say(constraint->sentence, ": got ", left, " and ", right,
+                      sizes.empty() ? "" : ", where ", sizes));
   }
   return Status();
 }

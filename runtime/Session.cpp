@@ -248,9 +248,14 @@ Status Session::tryVariant(size_t variant, const std::vector<Dims> &dims,
         if (dims[i][axis] < range->lower[axis] ||
             dims[i][axis] > range->upper[axis])
           return Status(DLC_BAD_INPUT,
-                        say("input \"", range->input, "\": dimension ", axis,
-                            " is ", dims[i][axis], ", expected ",
-                            range->lower[axis], "..", range->upper[axis]));
+                        range->upper[axis] == INT64_MAX
+                            ? say("input \"", range->input, "\": dimension ",
+                                  axis, " is ", dims[i][axis],
+                                  ", expected at least ", range->lower[axis])
+                            : say("input \"", range->input, "\": dimension ",
+                                  axis, " is ", dims[i][axis], ", expected ",
+                                  range->lower[axis], "..",
+                                  range->upper[axis]));
     }
   DLC_RETURN_IF_FAILED(
       layOut(plan, dims, device().multiprocessors(), prepared.layout));

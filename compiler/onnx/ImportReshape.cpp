@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that give the same elements another shape or order.
+#include "compiler/onnx/Assume.h"
 #include "compiler/onnx/Operators.h"
 #include <numeric>
 
@@ -195,9 +196,12 @@ void importExpand(NodeReader &n, NodeBuilder &b) {
              (n.context.known.isAtLeast(wants, 2) || wants.isConstant(0)))
       return n.error("the input " + x->type().str() +
                      " does not broadcast to shape " + shapeText(*wanted));
-    else if (has.isConstant()) // the other is 1 or the same
+    else if (has.isConstant()) { // the other is 1 or the same
+      assume(n, (wants - 1) * (wants - has), Relation::Equal, 0,
+             "a shape of 1 or " + has.str() + " in dimension " +
+                 llvm::Twine(i));
       shape.push_back(has);
-    else
+    } else
       return n.error("whether the input " + x->type().str() +
                      " broadcasts to shape " + shapeText(*wanted) +
                      " cannot be told: fix it with --shape");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scan, from opset 9 on.
+#include "compiler/onnx/Assume.h"
 #include "compiler/onnx/GraphImporter.h"
 #include "compiler/onnx/Operators.h"
 #include "compiler/onnx/Recurrence.h"
@@ -57,6 +58,8 @@ void importScan(NodeReader &n, NodeBuilder &b) {
     if (length && provedEqual(*length, size) == Proof::Refuted)
       n.error("its scanned inputs have lengths " + length->str() + " and " +
               size.str());
+    if (length)
+      assume(n, *length, Relation::Equal, size, "scanned inputs of one length");
     length = size;
   }
   if (n.failed())

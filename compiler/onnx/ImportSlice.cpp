@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that take parts of a tensor or put parts together.
+#include "compiler/onnx/Assume.h"
 #include "compiler/onnx/Operators.h"
 
 using namespace dlc;
@@ -182,6 +183,8 @@ void importSplit(NodeReader &n, NodeBuilder &b) {
   if (given && provedEqual(total, whole) == Proof::Refuted)
     return n.error("split adds up to " + total.str() + ", dimension " +
                    llvm::Twine(axis) + " is " + whole.str());
+  assume(n, total, Relation::Equal, whole,
+         "parts that add up to dimension " + llvm::Twine(axis));
   for (unsigned i = 0; i < count; ++i) {
     n.result(i, b.slice(x, axis, start, (*sizes)[i]));
     start = start + (*sizes)[i];

@@ -5,6 +5,7 @@
 #include "compiler/onnx/GraphInputs.h"
 #include "compiler/onnx/Operators.h"
 #include "ir/Rewriter.h"
+#include "ir/infer/Assumptions.h"
 #include "llvm/Support/Path.h"
 
 using namespace dlc;
@@ -103,6 +104,10 @@ dlc::importOnnx(llvm::StringRef path, const ImportOptions &options,
   if (llvm::Error e = verify(*module)) {
     diagnostics.error("the imported module does not verify: " +
                       llvm::toString(std::move(e)));
+    return asError(diagnostics, path);
+  }
+  if (llvm::Error e = recordAssumptions(*module)) {
+    diagnostics.error(llvm::toString(std::move(e)));
     return asError(diagnostics, path);
   }
   return module;

@@ -240,8 +240,28 @@ Expected<Tensors> evaluateOp(const Op &op,
   return results;
 }
 
+/// The constraints of a module, under the sizes that its inputs have.
+static Error checkSizes(const Module &module, llvm::ArrayRef<Tensor> inputs) {
+  const Graph &graph = module.main();
+  SymbolValues symbols;
+  for (unsigned i = 0; i < graph.numInputs() && i < inputs.size(); i++)
+    if (inputs[i].rank() == graph.input(i)->type().rank())
+      bindShape(graph.input(i)->type(), inputs[i].shape(), symbols);
+  return checkConstraints(module.constraints,
+                          [&](llvm::StringRef name) -> std::optional<int64_t> {
+                            auto found = symbols.find(name.str());
+                            if (found == symbols.end())
+                              return std::nullopt;
+                            return found->second;
+                          });
+}
+
 Expected<Tensors> evaluate(const Graph &graph, Tensors inputs,
                            Precision precision) {
+  if (const Module *module = graph.module();
+      module && &module->main() == &graph)
+    if (Error e = checkSizes(*module, inputs))
+      return e;
   SymbolValues symbols;
   return runGraph(graph, std::move(inputs), {precision}, symbols);
 }

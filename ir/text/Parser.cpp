@@ -31,6 +31,9 @@ public:
     while (in.consumeWord("symbol"))
       if (!parseSymbol())
         return false;
+    while (in.consumeWord("constraint"))
+      if (!parseConstraint())
+        return false;
     if (!in.expectWord("graph") || !parseMain() || !in.expect("}"))
       return false;
     return in.atEnd() || in.fail("expected the end of the file");
@@ -71,6 +74,21 @@ private:
         return false;
     }
     module.symbols.emplace(s.name, s);
+    return true;
+  }
+
+  /// left ('==' | '<=') right sentence
+  bool parseConstraint() {
+    Constraint c;
+    if (!in.dim(c.left))
+      return false;
+    if (in.consume("<="))
+      c.relation = Relation::LessEqual;
+    else if (!in.expect("=="))
+      return false;
+    if (!in.dim(c.right) || !in.string(c.sentence))
+      return false;
+    module.constraints.push_back(std::move(c));
     return true;
   }
 

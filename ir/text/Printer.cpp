@@ -76,6 +76,12 @@ public:
     os << "{\n";
     for (const auto &[name, symbol] : module.symbols)
       printSymbol(symbol);
+    for (const Constraint &c : module.constraints) {
+      os << "  constraint " << c.left
+         << (c.relation == Relation::Equal ? " == " : " <= ") << c.right << " ";
+      printQuoted(c.sentence, os);
+      os << "\n";
+    }
     const Graph &graph = module.main();
     os << "  graph @" << (isName(graph.name) ? graph.name : "main");
     Names names(graph);
