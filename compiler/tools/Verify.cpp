@@ -58,12 +58,28 @@ static Tensor randomTensor(DataType type, std::vector<int64_t> shape,
   return t;
 }
 
-/// The size to run where the model leaves it open: its smallest, at least 1.
-static int64_t runSize(const Dim &d, const SymbolTable &symbols) {
-  if (d.isConstant())
-    return d.constant();
-  std::optional<int64_t> low = lowerBound(d, symbols);
-  return std::max<int64_t>(1, low.value_or(1));
+/// The sizes to run where the model leaves them open: the smallest, at least 1,
+/// or the smallest power of two, for which the model's constraints hold.
+static std::map<std::string, int64_t> runSizes(const Module &module) {
+  std::map<std::string, int64_t> first;
+  for (int64_t size = 1; size <= 1024; size *= 2) {
+    std::map<std::string, int64_t> sizes;
+    for (const auto &[name, symbol] : module.symbols) {
+      int64_t value = std::max(size, symbol.lower);
+      value = (value + symbol.divisor - 1) / symbol.divisor * symbol.divisor;
+      sizes[name] = symbol.upper ? std::min(value, *symbol.upper) : value;
+    }
+    llvm::Error e =
+        checkConstraints(module.constraints, [&](llvm::StringRef name) {
+          return std::optional(sizes[name.str()]);
+        });
+    if (!e)
+      return sizes;
+    llvm::consumeError(std::move(e));
+    if (first.empty())
+      first = sizes;
+  }
+  return first;
 }
 
 /// A session that destroys itself, with its bundle.
@@ -103,13 +119,16 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     given[i] = true;
   }
   std::mt19937_64 random(options.seed);
+  std::map<std::string, int64_t> sizes = runSizes(**module);
   for (unsigned i = 0; i < graph.numInputs(); i++) {
     if (given[i])
       continue;
     const TensorType &type = graph.input(i)->type();
     std::vector<int64_t> shape;
     for (const Dim &d : type.shape)
-      shape.push_back(runSize(d, (*module)->symbols));
+      shape.push_back(d.evaluate([&](llvm::StringRef name) {
+                         return std::optional(sizes[name.str()]);
+                       }).value_or(1));
     inputs[i] = randomTensor(type.element, std::move(shape), random);
   }
 

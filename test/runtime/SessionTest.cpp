@@ -444,7 +444,8 @@ TEST(Session, ConstraintsPrintTheirSentence) {
   ASSERT_EQ(f.bind(0, x, DLC_F32, {6, 4}), DLC_OK);
   EXPECT_EQ(dlc_session_run(f.session), DLC_UNSUPPORTED);
   EXPECT_STREQ(dlc_last_error(),
-               "node \"split\" (Split): N must not be 6: got 6 and 6");
+               "node \"split\" (Split): N must not be 6: got 6 and 6, "
+               "where N is 6");
   ASSERT_EQ(f.bind(0, x, DLC_F32, {4, 4}), DLC_OK);
   EXPECT_EQ(dlc_session_run(f.session), DLC_OK) << dlc_last_error();
 }
