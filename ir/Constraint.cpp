@@ -64,23 +64,20 @@ llvm::SmallVector<Term, 4> terms(const Dim &d) {
 
 /// A smaller expression, or the same: where a multiple of a division by a
 /// constant counts, what it is at least. k * floordiv(a, k) is between a - k +
-/// 1 and a, k * ceildiv(a, k) between a and a + k - 1.
+/// 1 and a.
 Dim withoutDivisions(const Dim &d) {
   Dim result(0);
   for (const Term &t : terms(d)) {
-    bool floor = t.of.kind() == Dim::Kind::FloorDiv;
     std::optional<int64_t> by;
-    if (floor || t.of.kind() == Dim::Kind::CeilDiv)
+    if (t.of.kind() == Dim::Kind::FloorDiv)
       by = t.of.operands()[1].tryConstant();
     if (!by || *by < 1 || t.factor % *by != 0) {
       result = result + t.of * Dim(t.factor);
       continue;
     }
     Dim least = t.of.operands()[0];
-    if (floor && t.factor > 0)
+    if (t.factor > 0)
       least = least - Dim(*by - 1);
-    if (!floor && t.factor < 0)
-      least = least + Dim(*by - 1);
     result = result + withoutDivisions(least * Dim(t.factor / *by));
   }
   return result;
@@ -89,7 +86,14 @@ Dim withoutDivisions(const Dim &d) {
 /// Also looks at the operands of max and min, so many of them.
 bool provedNonNegative(const Dim &d, const SymbolTable &symbols,
                        unsigned choices = 5) {
-  if (isNonNegative(d, symbols) || isNonNegative(withoutDivisions(d), symbols))
+  // What a division is at least shows in a multiple of it.
+  int64_t scale = 1;
+  for (const Term &t : terms(d))
+    if (t.of.kind() == Dim::Kind::FloorDiv)
+      if (std::optional<int64_t> by = t.of.operands()[1].tryConstant())
+        scale *= *by > 0 && *by < 1000 && scale < 1000000 ? *by : 1;
+  if (isNonNegative(d, symbols) ||
+      isNonNegative(withoutDivisions(d * Dim(scale)), symbols))
     return true;
   if (choices == 0)
     return false;

@@ -88,6 +88,7 @@ TEST(Constraint, WindowsAndStepsAreProved) {
   EXPECT_EQ(atMost(ceilDiv(H, 16) * Dim(16) - Dim(15), H, table),
             Proof::Proved);
   EXPECT_EQ(atMost(floorDiv(H, 2) * Dim(2), H, table), Proof::Proved);
+  EXPECT_EQ(atMost(floorDiv(H, 2), H, table), Proof::Proved);
   EXPECT_EQ(atMost(floorDiv(H, 2) * Dim(2) + Dim(1), H, table), Proof::Unknown);
 }
 
