@@ -232,7 +232,7 @@ Launch KernelBuilder::finish(llvm::StringRef kind, llvm::StringRef types,
     text += "#include \"dlc/" + h + ".cuh\"\n";
   text += "using namespace dlc::dev;\nnamespace scalar = dlc::scalar;\n";
   text += std::string("using Index = ") + (narrow ? "int32_t" : "int64_t") +
-          ";\n\nnamespace {\nstruct P {\n";
+          ";\n\nnamespace @_parts {\nstruct P {\n";
   auto member = [&](const char *type, const char *name, size_t n) {
     if (n)
       text +=
@@ -241,10 +241,13 @@ Launch KernelBuilder::finish(llvm::StringRef kind, llvm::StringRef types,
   member("void *", "buffer", launch.buffers.size());
   member("const int64_t *", "cell", launch.cells.size());
   member("int64_t ", "symbol", launch.symbols.size());
-  text += "};\n" + accessors + "\n" + functors +
-          "} // namespace\n\nDLC_KERNEL(@, P, " + std::to_string(threads) +
-          ", " + std::to_string(minBlocks) + ", " + std::to_string(smemBytes) +
-          ") {\n" + body.str() + "}\n";
+  // A namespace of the kernel's own name and not an anonymous one: NVRTC gives
+  // what is in the latter names that change from process to process.
+  text +=
+      "};\n" + accessors + "\n" + functors +
+      "} // namespace @_parts\nusing namespace @_parts;\n\nDLC_KERNEL(@, P, " +
+      std::to_string(threads) + ", " + std::to_string(minBlocks) + ", " +
+      std::to_string(smemBytes) + ") {\n" + body.str() + "}\n";
 
   llvm::SHA256 hash;
   hash.update(withoutComments(text));
@@ -253,7 +256,11 @@ Launch KernelBuilder::finish(llvm::StringRef kind, llvm::StringRef types,
   if (!config.empty())
     name += "_" + config.str();
   name += "_" + llvm::toHex(llvm::ArrayRef(digest).take_front(4), true);
-  text.replace(text.find("DLC_KERNEL(@") + 11, 1, name);
+  for (llvm::StringRef use : {"namespace @_parts {", "namespace @_parts\n",
+                              "namespace @_parts;", "DLC_KERNEL(@"}) {
+    size_t at = text.find(use.str()) + use.find('@');
+    text.replace(at, 1, name);
+  }
 
   if (!narrow)
     launch.limited.clear();
