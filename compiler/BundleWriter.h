@@ -9,9 +9,14 @@
 
 namespace dlc {
 
+/// Whether a bundle may be written to `path`: it is no folder, and none of the
+/// files that are read to make the bundle.
+llvm::Error checkBundlePath(llvm::StringRef path, llvm::StringRef modelPath);
+
 /// Writes what the builder collected to `path`: into a file beside it that is
 /// renamed into place once it is complete, so that a reader never sees half a
-/// bundle and a failure leaves what was there.
+/// bundle and a failure leaves what was there. A link is followed,
+/// and a device or a pipe is written to: it is not replaced by a file.
 llvm::Error writeBundle(bundle::BundleBuilder &builder, llvm::StringRef path);
 
 } // namespace dlc

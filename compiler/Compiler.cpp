@@ -229,6 +229,8 @@ llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath,
   llvm::Expected<std::vector<Target>> targets = resolveTargets(options.targets);
   if (!targets)
     return targets.takeError();
+  if (llvm::Error e = checkBundlePath(bundlePath, modelPath))
+    return e;
 
   bundle::BundleBuilder builder;
   builder.producer = std::string("dlc ") + version();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks the wire format of an ONNX file and takes the large tensors out.
 #include "compiler/onnx/ModelFile.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/LEB128.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -144,6 +145,12 @@ ModelFile::open(llvm::StringRef path) {
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                    path + ": " + what);
   };
+  // A device may have no end.
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) &&
+      (status.type() == llvm::sys::fs::file_type::character_file ||
+       status.type() == llvm::sys::fs::file_type::block_file))
+    return fault("is a device, expected a file with an ONNX model");
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)

@@ -76,6 +76,8 @@ Array dlc::tools::parseNpy(const std::vector<uint8_t> &file,
   std::string shape = field(header, "shape", path);
   std::vector<int64_t> dims;
   for (const char *p = shape.c_str(); *p;) {
+    if (*p == '-')
+      throw bad(path, "the shape " + shape + " has a negative dimension");
     if (*p < '0' || *p > '9') {
       p++;
       continue;

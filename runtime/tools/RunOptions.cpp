@@ -101,8 +101,11 @@ static RunOptions::Range parseRange(const std::string &text) {
   size_t dots = text.find("..");
   if (dots == std::string::npos)
     throw Failure("--range: got \"" + text + "\", expected LOW..HIGH");
-  return {parseNumber("--range", text.substr(0, dots)),
-          parseNumber("--range", text.substr(dots + 2))};
+  RunOptions::Range range = {parseNumber("--range", text.substr(0, dots)),
+                             parseNumber("--range", text.substr(dots + 2))};
+  if (!(range.low <= range.high))
+    throw Failure("--range: got \"" + text + "\", expected LOW up to HIGH");
+  return range;
 }
 
 static dlc_device parseDevice(const std::string &text) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <sys/stat.h>
 #include <vector>
@@ -191,13 +192,19 @@ static void summarise(const std::string &name, const Array &array) {
   printf("\n");
 }
 
-static std::string fileName(const std::string &output) {
+/// The file of an output; a number tells names apart that differ only in
+/// characters which become _.
+static std::string fileName(const std::string &output,
+                            std::set<std::string> &taken) {
   std::string name;
   for (char c : output) {
     bool isPlain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                    (c >= '0' && c <= '9');
     name += isPlain ? c : '_';
   }
+  std::string plain = name;
+  for (int i = 2; !taken.insert(name).second; i++)
+    name = plain + "_" + std::to_string(i);
   return name + ".npy";
 }
 
@@ -227,12 +234,13 @@ static bool lookAtOutputs(Session &session, const Bundle &bundle,
     (void)session.findOutput(name);
   if (!options.save.empty())
     makeFolder(options.save);
+  std::set<std::string> taken;
   for (const dlc_port &port : session.outputs()) {
     Array array = fetch(session, port.name);
     if (!options.quiet)
       summarise(port.name, array);
     if (!options.save.empty())
-      writeNpy(options.save + "/" + fileName(port.name), array);
+      writeNpy(options.save + "/" + fileName(port.name, taken), array);
     auto expected = options.expects.find(port.name);
     if (expected == options.expects.end())
       continue;

@@ -139,6 +139,9 @@ TEST(Array, NpySaysWhatIsWrong) {
   EXPECT_EQ(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }",
                 "12345678"),
             "got 8 bytes of data, expected 12 for 3 of f32");
+  EXPECT_EQ(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }",
+                "12345678"),
+            "the shape (-2,) has a negative dimension");
   EXPECT_EQ(npy("{'descr': '<f4', 'shape': (2,), }", "12345678"),
             "the .npy header has no fortran_order");
   EXPECT_THROW(readArray(folder / "no.npy"), Failure);
@@ -290,6 +293,27 @@ TEST(DlcRun, RunsSavesAndCompares) {
   EXPECT_NE(text.find("expect y: DIFFERENT"), std::string::npos) << text;
 }
 
+TEST(DlcRun, SavesOutputsWhoseNamesLookAlike) {
+  Folder folder;
+  dlc::bundle::VariantContent variant = dlc::test::runnableVariant();
+  variant.plan->outputs[0]->name = "a/b";
+  variant.plan->outputs[3]->name = "a.b";
+  dlc::bundle::BundleBuilder builder;
+  builder.addVariant(std::move(variant));
+  BundleFile file(builder);
+  std::string bundle = folder / "m.bundle";
+  write(bundle,
+        {reinterpret_cast<const char *>(file.span().data()), file.size});
+  auto [status, text] = dlcRun(bundle + " --device=host --shape x=2x4 --range "
+                                        "count=1..2 --save " +
+                               (folder / "out"));
+  ASSERT_EQ(status, 0) << text;
+  EXPECT_EQ(readArray(folder / "out/a_b.npy").dims,
+            (std::vector<int64_t>{2, 4}));
+  EXPECT_EQ(readArray(folder / "out/a_b_2.npy").dims,
+            (std::vector<int64_t>{4}));
+}
+
 TEST(DlcRun, MeasuresAndLists) {
   Folder folder;
   BundleFile file = dlc::test::richBundle();
@@ -337,6 +361,9 @@ TEST(DlcRun, SaysWhatIsWrong) {
        "\"" + (folder / "x.txt") + "\": expected a .npy, .npz or .pb file");
   says(host + "--shape x=9x4 --range count=0..0",
        "input \"x\": dimension 0 is 9, expected 1..4");
+  for (const char *range : {"3..1", "nan..1"})
+    says(host + "--range x=" + range,
+         std::string("--range: got \"") + range + "\", expected LOW up to HIGH");
   says(host + "--target sm_90a",
        "no variant of the bundle fits: the device is host, asked for sm_90a; "
        "the bundle holds host fp32, sm_90a fp16");
