@@ -269,6 +269,9 @@ Launch KernelBuilder::finish(llvm::StringRef kind, llvm::StringRef types,
   launch.kernel.threads = threads;
   launch.kernel.smemBytes = smemBytes;
   launch.kernel.cluster = cluster;
+  // A size that another kernel counts decides which tile a block takes, which
+  // is before any wait: such a kernel starts when the one before has ended.
+  launch.kernel.pdl = launch.cells.empty();
   launch.kernel.cooperative = cooperative;
   launch.kernel.buffers = launch.buffers.size();
   launch.kernel.cells = launch.cells.size();

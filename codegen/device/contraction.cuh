@@ -161,6 +161,12 @@ template <class Problem, class Config> struct ContractionTile {
     const Index tilesM = (M + BM - 1) / BM, tilesN = (N + BN - 1) / BN;
     const int part = int(tile % Config::SplitK);
     Index t = Index(tile / Config::SplitK);
+    // Work whose size a kernel counted is launched at its bound: blocks past
+    // the true end, all of them where there is nothing, only keep their order.
+    if (t >= tilesM * tilesN * Problem::batch(p)) {
+      pdl_wait();
+      return;
+    }
     const Index b = t / (tilesM * tilesN);
     t -= b * (tilesM * tilesN);
     // GroupM tiles of m before n advances: both operands stay in L2.
