@@ -24,7 +24,7 @@ cd "$build"
     2>/dev/null || true
   find lib -name 'libdlc*.so*'
   [ ! -d python ] || find python -name '*.so' -o -name '*.py'
-  echo test/lit.site.cfg.py
+  find device -name '*.cuh' -o -name '*.h' # for tests that compile kernels
 } | while read -r file; do
   [ -e "$file" ] || continue
   mkdir -p "$destination/$(dirname "$file")"

@@ -32,6 +32,7 @@ class Runner:
     name: str
     program: Path
     quick: bool = True  # has something to run under --quick
+    cpu: bool = True  # has something to run without a GPU
     gpu: bool = False  # has something to run on a GPU
     arguments: tuple = ()
 
@@ -39,6 +40,7 @@ class Runner:
 # In the order in which they run.
 RUNNERS = (
     Runner("refusals", TEST / "refusals" / "run.py"),
+    Runner("kernels", TEST / "kernels" / "run_gpu.py", cpu=False, gpu=True),
     Runner("conformance", TEST / "conformance" / "run.py", gpu=True),
     Runner("meaning", TEST / "ir" / "reference" / "run_bundles.py",
            quick=False, gpu=True),
@@ -121,13 +123,12 @@ def main():
                         help="whole models and ONNX's tests on the GPU")
     options = parser.parse_args()
     build = options.build.resolve()
-    # A build folder that was copied to a GPU machine has no CTest files.
-    suites = [("CTest", run_ctest)] if not options.gpu or (
-        build / "CTestTestfile.cmake").exists() else []
-    suites.append(("lit", run_lit))
+    # A build folder that was copied to a GPU machine has no CTest files, and
+    # that machine no FileCheck; texts do not depend on a GPU.
+    suites = [] if options.gpu else [("CTest", run_ctest), ("lit", run_lit)]
     for runner in RUNNERS:
         if (runner.quick or not options.quick) and (
-                runner.gpu or not options.gpu):
+                runner.gpu if options.gpu else runner.cpu):
             suites.append((runner.name, partial(run_program, runner)))
     total = dict.fromkeys(KINDS, 0)
     rows = []

@@ -32,21 +32,28 @@ command -v nvidia-smi >/dev/null && nvidia-smi -L ||
   die "no NVIDIA GPU with its driver on this machine"
 [ -x "$folder/bin/dlc-run" ] ||
   die "no $folder/bin/dlc-run: build first (scripts/test.sh), or copy a build folder here"
+# A machine without a network may have the Python packages already.
 python=.venv/bin/python
 if [ ! -x "$python" ]; then
-  scripts/setup.sh --python-only || die "the set-up failed, see above"
+  if python3 -c 'import numpy, onnx, onnxruntime, PIL' 2>/dev/null; then
+    python=python3
+  else
+    scripts/setup.sh --python-only || die "the set-up failed, see above"
+  fi
 fi
+libraries=$(realpath "$folder/lib")
+export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 [ -e .models/squeezenet.onnx ] || "$python" scripts/models.py ||
   die "the models are not here, see above"
 . scripts/environment.sh
 
 status=0
-for bench in test/bench/*.py; do
-  if [ -e "$bench" ] && [ -n "$(sed -n '/__main__/p' "$bench")" ]; then
-    echo "test-gpu: $bench"
-    "$python" "$bench" --build "$folder" || status=1
-  fi
-done
+if "$python" -c 'import torch, torchvision, transformers' 2>/dev/null; then
+  echo "test-gpu: test/bench/bench.py"
+  "$python" test/bench/bench.py --build "$folder" || status=1
+else
+  echo "test-gpu: no bench: it compares with PyTorch and needs the Python packages torch, torchvision, transformers"
+fi
 if [ -n "$tests" ]; then
   "$python" scripts/run_tests.py --gpu --build "$folder" -j 4 $quick || status=1
 fi

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dlc beside PyTorch in one run: fp16, CUDA graphs, medians of replays.
+"""dlc beside PyTorch and onnxruntime in one run: fp16, CUDA graphs, medians of
+replays.
 
 For each network of models.py: exported to ONNX, compiled by dlc for this
 machine's GPU, checked against PyTorch in fp32, timed by `dlc-run --bench`;
-PyTorch is timed as a captured CUDA graph of the half-precision model in
-channels-last. Needs PyTorch, torchvision, transformers, onnx.
+the others are timed as peers.py says. Needs PyTorch, torchvision,
+transformers, onnx; onnxruntime's column needs its CUDA provider.
 """
 import argparse
 import json
 import pathlib
 import re
-import statistics
 import subprocess
 import sys
 import time
@@ -20,6 +20,7 @@ import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import models  # noqa: E402
+import peers  # noqa: E402
 
 
 def run(*command) -> str:
@@ -27,35 +28,6 @@ def run(*command) -> str:
     if done.returncode:
         raise RuntimeError(f"{command[0]} failed: {done.stderr.strip()[-2000:]}")
     return done.stdout
-
-
-def torch_ms(module, inputs, replays: int = 200) -> float:
-    """Median milliseconds of one replay of the captured graph, on the device."""
-    module = module.half().cuda()
-    inputs = [t.cuda().half() if t.is_floating_point() else t.cuda() for t in inputs]
-    if inputs[0].dim() == 4:
-        module = module.to(memory_format=torch.channels_last)
-        inputs = [t.contiguous(memory_format=torch.channels_last) for t in inputs]
-    with torch.no_grad():
-        side = torch.cuda.Stream()
-        with torch.cuda.stream(side):
-            for _ in range(5):
-                module(*inputs)
-        torch.cuda.synchronize()
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            module(*inputs)
-    times = []
-    for _ in range(20):
-        graph.replay()
-    for _ in range(replays):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end))
-    return statistics.median(times)
 
 
 def error(out: np.ndarray, ref: np.ndarray) -> tuple:
@@ -92,11 +64,13 @@ def bench(name, make, inputs, input_names, limit, options) -> dict:
     profile = run(options.build / "bin/dlc-run", bundle, *given, "--profile", "--device=cuda")
     (folder / "profile.txt").write_text(profile)
     median = float(re.search(r"median\D*([0-9.]+)\s*ms", timing).group(1))
-    peer = torch_ms(module, inputs)
-    result = dict(name=name, dlc_ms=median, torch_ms=peer, ratio=peer / median, limit_ms=limit,
+    peer = peers.torch_ms(module, inputs)
+    ort = peers.onnxruntime_ms(module, inputs, input_names, folder / "half.onnx")
+    result = dict(name=name, dlc_ms=median, torch_ms=peer, onnxruntime_ms=ort, ratio=peer / median, limit_ms=limit,
                   norm=norm, worst=worst, compile_s=compile_s,
                   ok=norm <= 1e-2 and worst <= 1 and (limit is None or median <= limit))
-    print(f"{name}: dlc {median:.4f} ms, PyTorch {peer:.4f} ms ({peer / median:.2f}x), limit {limit} ms; "
+    print(f"{name}: dlc {median:.4f} ms, PyTorch {peer:.4f} ms ({peer / median:.2f}x), "
+          f"onnxruntime {f'{ort:.4f} ms ({ort / median:.2f}x)' if ort else '-'}, limit {limit} ms; "
           f"error {norm:.1e}, worst element at {worst:.2f} of its bound; compiled in {compile_s:.1f} s",
           flush=True)
     return result
