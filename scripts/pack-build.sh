@@ -28,7 +28,11 @@ cd "$build"
 } | while read -r file; do
   [ -e "$file" ] || continue
   mkdir -p "$destination/$(dirname "$file")"
-  cp -P "$file" "$destination/$file"
+  # Headers are links into the checkout; those of libraries stay links.
+  case $file in
+  device/*) cp -L "$file" "$destination/$file" ;;
+  *) cp -P "$file" "$destination/$file" ;;
+  esac
   if [ ! -L "$file" ] && head -c 4 "$file" | grep -q ELF; then
     strip "$destination/$file"
   fi
