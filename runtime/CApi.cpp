@@ -329,6 +329,15 @@ dlc_status dlc_session_run_on(dlc_session *session, void *stream) {
   return with(session, [&](Session &self) { return self.run(stream); });
 }
 
+dlc_status dlc_session_stream(dlc_session *session, void **stream) {
+  return with(session, [&](Session &self) {
+    if (!stream)
+      return missing("stream");
+    *stream = self.stream();
+    return Status();
+  });
+}
+
 dlc_status dlc_session_wait(dlc_session *session) {
   return with(session, [&](Session &self) { return self.wait(); });
 }

@@ -48,6 +48,8 @@ public:
 
   /// \param stream the caller's; nothing: the session's own, and wait.
   Status run(std::optional<Stream> stream);
+  /// The session's own.
+  Stream stream() const { return OwnStream; }
   Status wait();
   Status output(size_t index, dlc_tensor &tensor);
   Status copyToHost(void *to, const dlc_tensor &from);

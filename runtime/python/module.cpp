@@ -115,7 +115,35 @@ nb::list ports(const Session &session, Count count, Port read) {
   return result;
 }
 
-dlc_tensor view(const AnyArray &array, dlc_type type) {
+/// An element type as DLPack describes it: "f64", "u8", "bf16".
+std::string nameOf(nb::dlpack::dtype type) {
+  using Code = nb::dlpack::dtype_code;
+  const char *name = type.code == uint8_t(Code::Int)      ? "i"
+                     : type.code == uint8_t(Code::UInt)   ? "u"
+                     : type.code == uint8_t(Code::Float)  ? "f"
+                     : type.code == uint8_t(Code::Bfloat) ? "bf"
+                     : type.code == uint8_t(Code::Bool)   ? nullptr
+                                                          : "?";
+  return name ? name + std::to_string(type.bits) : "bool";
+}
+
+/// Whether elements that DLPack describes so are those of `type`. Types that
+/// NumPy has no name for come as unsigned integers of their size.
+bool isType(nb::dlpack::dtype found, dlc_type type) {
+  const std::string name = dlc_type_name(type), has = nameOf(found);
+  if (found.lanes != 1)
+    return false;
+  const bool known = name == "bool" || name == "bf16" ||
+                     (dlc_type_bits(type) >= 8 && name.find('e') == name.npos);
+  return has == name || (name == "bf16" && has == "u16") ||
+         (!known && found.bits == 8);
+}
+
+dlc_tensor view(const AnyArray &array, const dlc_port &port, dlc_type type) {
+  if (!isType(array.dtype(), type))
+    throw Failure(DLC_BAD_INPUT, std::string("'") + port.name + "' has type " +
+                                     nameOf(array.dtype()) + ", expected " +
+                                     dlc_type_name(type));
   dlc_tensor tensor = {};
   tensor.data = const_cast<void *>(static_cast<const void *>(array.data()));
   tensor.bytes = array.nbytes();
@@ -134,7 +162,9 @@ dlc_tensor view(const AnyArray &array, dlc_type type) {
 }
 
 void bindInput(Session &session, size_t index, AnyArray array, int type) {
-  dlc_tensor tensor = view(array, static_cast<dlc_type>(type));
+  dlc_port port;
+  check(dlc_session_input_port(session.handle, index, &port));
+  dlc_tensor tensor = view(array, port, static_cast<dlc_type>(type));
   check(dlc_session_bind_input(session.handle, index, &tensor));
   session.inputs.at(index) = nb::cast(array);
 }
@@ -146,23 +176,34 @@ void bindOutput(Session &session, size_t index, std::optional<AnyArray> array,
     session.outputs.at(index) = nb::object();
     return;
   }
-  dlc_tensor tensor = view(*array, static_cast<dlc_type>(type));
+  dlc_port port;
+  check(dlc_session_output_port(session.handle, index, &port));
+  dlc_tensor tensor = view(*array, port, static_cast<dlc_type>(type));
   check(dlc_session_bind_output(session.handle, index, &tensor));
   session.outputs.at(index) = nb::cast(*array);
 }
 
-void runSession(Session &session, uint64_t stream, bool wait) {
+/// Runs and waits. stream: a CUstream as a number; none: the session's own.
+void runSession(Session &session, std::optional<uint64_t> stream) {
   dlc_status status;
   {
     nb::gil_scoped_release release;
-    status = stream || !wait
-                 ? dlc_session_run_on(session.handle,
-                                      reinterpret_cast<void *>(stream))
-                 : dlc_session_run(session.handle);
-    if (status == DLC_OK && wait && stream)
-      status = dlc_session_wait(session.handle);
+    if (!stream) {
+      status = dlc_session_run(session.handle);
+    } else {
+      status =
+          dlc_session_run_on(session.handle, reinterpret_cast<void *>(*stream));
+      if (status == DLC_OK)
+        status = dlc_session_wait(session.handle);
+    }
   }
   check(status);
+}
+
+uint64_t sessionStream(Session &session) {
+  void *stream = nullptr;
+  check(dlc_session_stream(session.handle, &stream));
+  return reinterpret_cast<uint64_t>(stream);
 }
 
 /// (type, shape, bytes) of an output after a run.
@@ -231,7 +272,8 @@ NB_MODULE(_runtime, m) {
       .def("bind_input", &bindInput)
       .def("bind_output", &bindOutput, nb::arg("index"),
            nb::arg("array").none(), nb::arg("type"))
-      .def("run", &runSession)
+      .def("run", &runSession, nb::arg("stream").none())
+      .def("stream", &sessionStream)
       .def("wait",
            [](Session &s) {
              nb::gil_scoped_release release;

@@ -27,7 +27,9 @@ def save(folder, nodes, inputs, outputs, constants):
     return path
 
 
-class PackageTest(unittest.TestCase):
+class ModelTest(unittest.TestCase):
+    """Has self.model: y = relu(x w) in self.folder, x of N rows."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -39,6 +41,8 @@ class PackageTest(unittest.TestCase):
             [("x", f32, ["N", 6])], [("y", f32, ["N", 5])], {"w": WEIGHT})
         self.folder = Path(folder.name)
 
+
+class PackageTest(ModelTest):
     def compiled(self, **options):
         return dlc.compile(self.model, targets="host", **options)
 
@@ -65,6 +69,12 @@ class PackageTest(unittest.TestCase):
         x, y = self.input(3), np.full((3, 5), np.nan, np.float32)
         self.assertEqual(session.run({"x": x}, outputs={"y": y}), {})
         self.check({"y": y}, x)
+
+    def test_output_of_another_type(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        y = np.full((3, 5), np.nan, np.float64)
+        with self.assertRaisesRegex(dlc.Error, "'y' has type f64, expected f32"):
+            session.run({"x": self.input(3)}, outputs={"y": y})
 
     def test_ports_and_variants(self):
         bundle = self.compiled(shapes={"x": (3, 6)})

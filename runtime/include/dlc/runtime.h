@@ -258,6 +258,11 @@ DLC_API dlc_status dlc_session_run(dlc_session *session);
  * host device ignores the stream. */
 DLC_API dlc_status dlc_session_run_on(dlc_session *session, void *stream);
 
+/* The CUstream that dlc_session_run uses, for callers that order work of their
+ * own before or after it; NULL on the host device. It does not wait for the
+ * default stream. */
+DLC_API dlc_status dlc_session_stream(dlc_session *session, void **stream);
+
 /* Waits for the run in flight; its errors come out here. */
 DLC_API dlc_status dlc_session_wait(dlc_session *session);
 

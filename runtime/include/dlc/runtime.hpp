@@ -159,6 +159,12 @@ public:
   }
   void run() { check(dlc_session_run(handle())); }
   void runOn(void *stream) { check(dlc_session_run_on(handle(), stream)); }
+  /// The CUstream that run() uses; null on the host device.
+  void *stream() {
+    void *own = nullptr;
+    check(dlc_session_stream(handle(), &own));
+    return own;
+  }
   void wait() { check(dlc_session_wait(handle())); }
   void resetState() { check(dlc_session_reset_state(handle())); }
 

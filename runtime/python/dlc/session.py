@@ -9,6 +9,8 @@ from dlc import _runtime
 from dlc.errors import BAD_INPUT, UNSUPPORTED, Error, translated
 
 DEVICES = {"auto": 0, "cuda": 1, "host": 2}
+# kDLCUDA of DLPack's DLDeviceType.
+DLPACK_CUDA = 2
 TYPES = {name: number for number, name in enumerate(_runtime.type_names())}
 NUMPY = {"bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32",
          "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
@@ -110,7 +112,10 @@ class Session:
                  host or GPU memory; dense row-major arrays are not copied
         outputs  {name: writable array} to fill in place; they are not in what
                  is returned
-        stream   a CUstream as a number; then run() still waits for the end
+        stream   a CUstream as a number (0: the default stream) instead of the
+                 session's own; run() waits for the end all the same. What
+                 other libraries have queued to make or read the arrays is
+                 waited for, whatever their stream (by DLPack)
         copy     False: return nothing, for those who gave all outputs
         """
         key = tuple(sorted((name, tuple(value.shape))
@@ -119,8 +124,8 @@ class Session:
             return self._others[key].run(inputs, outputs, stream, copy)
         try:
             with translated():
-                self._bind(inputs, outputs or {})
-                self._handle.run(int(stream or 0), True)
+                self._bind(inputs, outputs or {}, stream)
+                self._handle.run(stream)
                 return self._results(outputs or {}) if copy else {}
         except Error as error:
             if not (self._compile_missing and
@@ -135,7 +140,7 @@ class Session:
         with translated():
             self._handle.reset_state()
 
-    def _bind(self, inputs, outputs):
+    def _bind(self, inputs, outputs, stream):
         index = {port.name: i for i, port in enumerate(self.inputs)}
         for name in inputs:
             if name not in index:
@@ -146,14 +151,29 @@ class Session:
             raise ValueError("no value for input "
                              + ", ".join(f"'{n}'" for n in missing))
         for name, value in inputs.items():
-            self._handle.bind_input(index[name], *self._array(
-                self.inputs[index[name]], value))
+            array, number = self._array(self.inputs[index[name]], value)
+            self._handle.bind_input(index[name],
+                                    self._ordered(array, stream), number)
         for i, port in enumerate(self.outputs):
             value = outputs.get(port.name)
             if value is None:
                 self._handle.bind_output(i, None, 0)
             else:
-                self._handle.bind_output(i, value, TYPES[port.type])
+                self._handle.bind_output(i, self._ordered(value, stream),
+                                         TYPES[port.type])
+
+    def _ordered(self, array, stream):
+        """What is in GPU memory as a DLPack capsule, whose maker has put the
+        stream of the run behind its own."""
+        if isinstance(array, np.ndarray) or not hasattr(
+                array, "__dlpack_device__"):
+            return array
+        if array.__dlpack_device__()[0] != DLPACK_CUDA:
+            return array
+        if stream is None:
+            stream = self._handle.stream()
+        # DLPack's number of the default stream is 1; 0 is ambiguous there.
+        return array.__dlpack__(stream=stream or 1)
 
     @staticmethod
     def _array(port, value):
