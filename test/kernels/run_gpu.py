@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the GoogleTests that need a GPU: the CUDA sessions of the runtime, and
-the device templates, compiled here for this machine's GPU by NVRTC.
+"""Runs the unit tests that need a GPU: the CUDA sessions of the runtime, the
+device templates, compiled here for this machine's GPU by NVRTC, and the Python
+package on arrays in GPU memory.
 
 Needs programs of a build folder alone, so that the folder may come from
 another machine.
@@ -52,6 +53,30 @@ def run(program, environment, folder):
     return {"passed": passed, "failed": failed, "skipped": skipped}
 
 
+def run_python(build):
+    """Counts of test/python/test_gpu.py."""
+    environment = dict(os.environ, PYTHONPATH=str(build / "python"))
+    def python(*command):
+        return subprocess.run([sys.executable, *command], capture_output=True,
+                              text=True, env=environment,
+                              cwd=HERE.parent / "python")
+    found = python("-c", "import dlc, torch")
+    if found.returncode:
+        print("Python package: left out, since "
+              + found.stderr.strip().splitlines()[-1])
+        return {"skipped": 1}
+    done = python("-m", "unittest", "-v", "test_gpu")
+    lines = [line for line in done.stderr.splitlines() if " ... " in line]
+    counts = {"passed": sum(line.endswith("ok") for line in lines),
+              "skipped": sum("skipped" in line for line in lines)}
+    counts["failed"] = len(lines) - sum(counts.values())
+    if done.returncode or not lines:
+        print(done.stderr[-4000:])
+        counts["failed"] = max(counts["failed"], 1)
+    print(f"Python package: {counts}")
+    return counts
+
+
 def main():
     parser = harness.arguments(__doc__.splitlines()[0])
     options = parser.parse_args()
@@ -73,6 +98,8 @@ def main():
             for kind, count in run(programs / program, environment,
                                    folder).items():
                 total[kind] += count
+    for kind, count in run_python(build).items():
+        total[kind] += count
     harness.finish("kernels", total, options)
 
 
