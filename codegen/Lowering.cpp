@@ -23,7 +23,12 @@ llvm::Expected<LoweredModule> codegen::lower(const Module &module,
 }
 
 llvm::Expected<LoweredModule> ModuleLowering::run() {
-  if (llvm::Error e = builder.declareSymbols(module.main()))
+  if (llvm::Error e = findStates())
+    return e;
+  llvm::SmallVector<unsigned, 2> stateInputs;
+  for (const StatePair &s : states)
+    stateInputs.push_back(s.input);
+  if (llvm::Error e = builder.declareSymbols(module.main(), stateInputs))
     return e;
   if (llvm::Error e = builder.addConstraints(module.constraints))
     return e;
@@ -32,10 +37,12 @@ llvm::Expected<LoweredModule> ModuleLowering::run() {
     return e;
   // Outputs are written in place where one kernel writes them.
   const Graph &graph = module.main();
-  llvm::SmallVector<uint32_t, 4> ports;
-  for (Value *v : graph.outputs()) {
+  llvm::SmallVector<uint32_t, 4> inPlace;
+  for (auto [i, v] : llvm::enumerate(graph.outputs())) {
     uint32_t buffer = kNone;
-    if (!isSizedByDevice(v->type()) && !buffers.count(v)) {
+    bool kept = llvm::any_of(
+        states, [&, i = i](const StatePair &s) { return s.output == i; });
+    if (!kept && !isSizedByDevice(v->type()) && !buffers.count(v)) {
       buffer = builder.addBuffer(plan::Space::Output, v->type().storageBytes(),
                                  v->type().element, "");
       if (!assign(v, buffer)) {
@@ -43,23 +50,35 @@ llvm::Expected<LoweredModule> ModuleLowering::run() {
         buffer = kNone;
       }
     }
-    ports.push_back(buffer);
+    inPlace.push_back(buffer);
   }
   if (llvm::Error e = lowerGraph(graph, block))
     return e;
+  if (llvm::Error e = lowerOutputs(inPlace, block))
+    return e;
+  keepStates(block);
+  return builder.finish();
+}
+
+llvm::Error ModuleLowering::lowerOutputs(llvm::ArrayRef<uint32_t> inPlace,
+                                         uint32_t block) {
+  const Graph &graph = module.main();
   for (auto [i, v] : llvm::enumerate(graph.outputs())) {
+    if (llvm::any_of(states,
+                     [&, i = i](const StatePair &s) { return s.output == i; }))
+      continue;
     std::string name =
         i < graph.outputNames.size() ? graph.outputNames[i] : v->name;
     if (!v->type().layout.isRowMajor())
       return refuse("output \"" + name + "\" is stored as " + v->type().str() +
                     ", expected row-major");
-    uint32_t buffer = ports[i];
+    uint32_t buffer = inPlace[i];
     if (buffer == kNone) {
       buffer = bufferOf(v);
       builder.touch(buffer, builder.position());
-      // Two outputs never share memory.
+      // Two outputs never share memory, and none shares it with a state.
       plan::Space space = builder.plan().buffers[builder.root(buffer)]->space;
-      if (space == plan::Space::Output) {
+      if (space == plan::Space::Output || space == plan::Space::State) {
         uint32_t own =
             builder.addBuffer(plan::Space::Output, v->type().storageBytes(),
                               v->type().element, name);
@@ -97,7 +116,7 @@ llvm::Expected<LoweredModule> ModuleLowering::run() {
   // What an output shows must outlive the last step.
   for (auto &port : builder.plan().outputs)
     builder.touch(port->buffer, builder.position());
-  return builder.finish();
+  return llvm::Error::success();
 }
 
 llvm::Error ModuleLowering::lowerInputs() {
@@ -108,8 +127,14 @@ llvm::Error ModuleLowering::lowerInputs() {
     if (!type.layout.isRowMajor())
       return refuse("input \"" + v->name + "\" is stored as " + type.str() +
                     ", expected row-major");
-    uint32_t b = builder.addBuffer(plan::Space::Input, type.storageBytes(),
-                                   type.element, v->name);
+    bool kept =
+        llvm::any_of(states, [&](const StatePair &s) { return s.input == i; });
+    uint32_t b =
+        builder.addBuffer(kept ? plan::Space::State : plan::Space::Input,
+                          type.storageBytes(), type.element, v->name);
+    buffers[v] = b;
+    if (kept)
+      continue;
     auto port = std::make_unique<plan::PortT>();
     port->name = v->name;
     port->type = planType(type.element);
@@ -117,7 +142,6 @@ llvm::Error ModuleLowering::lowerInputs() {
       port->dims.push_back(builder.expression(d));
     port->buffer = b;
     builder.plan().inputs.push_back(std::move(port));
-    buffers[v] = b;
   }
   return llvm::Error::success();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/Emission.h"
+#include "codegen/StateBinding.h"
 #include "ir/Target.h"
 #include "runtime/plan/Plan.h"
 #include "llvm/Support/Error.h"
@@ -12,6 +13,7 @@ namespace dlc::codegen {
 struct CodegenOptions {
   /// One line per op in the report: the kernels and why these.
   bool report = true;
+  std::vector<StateBinding> states;
 };
 
 /// A weight of the plan and its bytes in memory order.

@@ -18,7 +18,11 @@ public:
 
 private:
   llvm::Error lowerInputs();
-  llvm::Error lowerOutputs(uint32_t block);
+  llvm::Error lowerOutputs(llvm::ArrayRef<uint32_t> inPlace, uint32_t block);
+  /// Which inputs and outputs are states, in `states`.
+  llvm::Error findStates();
+  /// Stores what the next run is to find in its states.
+  void keepStates(uint32_t block);
   llvm::Error lowerGraph(const Graph &graph, uint32_t block);
   llvm::Error lowerOp(const Op &op, uint32_t block);
   /// Kernels of an emitter.
@@ -60,6 +64,11 @@ private:
   SymbolTable symbols; ///< the module's, and those of loops
   PlanBuilder builder;
   llvm::DenseMap<const Value *, uint32_t> buffers;
+  /// Of the graph: an input and the output that it is in the next run.
+  struct StatePair {
+    unsigned input, output;
+  };
+  llvm::SmallVector<StatePair, 2> states;
 };
 
 } // namespace dlc::codegen

@@ -61,7 +61,8 @@ uint32_t PlanBuilder::addSymbol(llvm::StringRef name, plan::Home home) {
   return symbolIndices[name.str()] = plan().symbols.size() - 1;
 }
 
-llvm::Error PlanBuilder::declareSymbols(const Graph &graph) {
+llvm::Error PlanBuilder::declareSymbols(const Graph &graph,
+                                        llvm::ArrayRef<unsigned> states) {
   auto declare = [&](const Symbol &symbol, plan::Home home) {
     uint32_t i = addSymbol(symbol.name, home);
     plan::SymbolT &s = *plan().symbols[i];
@@ -70,7 +71,11 @@ llvm::Error PlanBuilder::declareSymbols(const Graph &graph) {
     s.divisibility = symbol.divisor;
     return i;
   };
+  unsigned port = 0;
   for (unsigned i = 0; i < graph.numInputs(); i++) {
+    if (llvm::is_contained(states, i))
+      continue;
+    const unsigned input = port++;
     const Shape &shape = graph.input(i)->type().shape;
     for (size_t axis = 0; axis < shape.size(); axis++) {
       if (shape[axis].kind() != Dim::Kind::Symbol)
@@ -82,7 +87,7 @@ llvm::Error PlanBuilder::declareSymbols(const Graph &graph) {
         continue;
       plan::SymbolT &s =
           *plan().symbols[declare(it->second, plan::Home::HostArgument)];
-      s.input = i;
+      s.input = input;
       s.axis = axis;
     }
   }

@@ -18,8 +18,10 @@ public:
 
   //===--- Expressions and symbols ----------------------------------------===//
   /// Declares the module's symbols: sizes of inputs first. Expressions may be
-  /// asked for afterwards.
-  llvm::Error declareSymbols(const Graph &graph);
+  /// asked for afterwards. `states`: the graph's inputs that callers do not
+  /// give.
+  llvm::Error declareSymbols(const Graph &graph,
+                             llvm::ArrayRef<unsigned> states = {});
   uint32_t expression(const Dim &d);
   /// Shapes for which `d` exceeds `most` are refused with the sentence.
   void require(const Dim &d, int64_t most, llvm::StringRef sentence);

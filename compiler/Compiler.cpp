@@ -205,8 +205,10 @@ llvm::Error emit(llvm::StringRef modelPath, Emit what,
     print(*optimised->module, os, text);
     return llvm::Error::success();
   }
-  llvm::Expected<codegen::LoweredModule> lowered =
-      codegen::lower(*optimised->module, targets->front());
+  codegen::CodegenOptions codegenOptions;
+  codegenOptions.states = options.states;
+  llvm::Expected<codegen::LoweredModule> lowered = codegen::lower(
+      *optimised->module, targets->front(), codegenOptions);
   if (!lowered)
     return lowered.takeError();
   if (what == Emit::Plan) {
@@ -263,8 +265,10 @@ llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath,
       if (!optimised)
         return optimised.takeError();
       summary.passSeconds += watch.lap();
+      codegen::CodegenOptions codegenOptions;
+      codegenOptions.states = options.states;
       llvm::Expected<codegen::LoweredModule> made =
-          codegen::lower(*optimised->module, target);
+          codegen::lower(*optimised->module, target, codegenOptions);
       if (!made)
         return made.takeError();
       lowered.push_back(std::move(*made));

@@ -22,4 +22,17 @@ specialisations(llvm::ArrayRef<std::string> shapes,
   return all;
 }
 
+llvm::Expected<std::vector<StateBinding>>
+parseStates(llvm::ArrayRef<std::string> texts) {
+  std::vector<StateBinding> states;
+  for (const std::string &text : texts) {
+    auto [input, output] = llvm::StringRef(text).split('=');
+    if (input.empty() || output.empty())
+      return llvm::createStringError("--state " + text +
+                                     ": expected INPUT=OUTPUT");
+    states.push_back({input.str(), output.str()});
+  }
+  return states;
+}
+
 } // namespace dlc

@@ -2,6 +2,7 @@
 // Every option of a compilation, as one plain struct.
 #pragma once
 
+#include "codegen/StateBinding.h"
 #include "compiler/onnx/ImportOptions.h"
 #include "passes/Pass.h"
 #include <functional>
@@ -17,6 +18,8 @@ struct CompileOptions {
   /// What the user said of the inputs. Several entries are specialisations: a
   /// variant per target for each, sharing weights.
   std::vector<ImportOptions> specialisations = {{}};
+  /// Inputs and outputs that the session keeps for itself.
+  std::vector<StateBinding> states;
   std::vector<std::string> disabledPasses;
   std::string explainPass;   ///< its refusals become notes
   std::string cacheDir;      ///< empty: no cache
@@ -34,5 +37,9 @@ struct CompileOptions {
 llvm::Expected<std::vector<ImportOptions>>
 specialisations(llvm::ArrayRef<std::string> shapes,
                 llvm::ArrayRef<std::string> bindings);
+
+/// The states that `--state` texts (INPUT=OUTPUT) stand for.
+llvm::Expected<std::vector<StateBinding>>
+parseStates(llvm::ArrayRef<std::string> texts);
 
 } // namespace dlc

@@ -2,6 +2,7 @@
 // Runs a bundle and the reference on the same inputs and compares.
 #pragma once
 
+#include "codegen/StateBinding.h"
 #include "compiler/Diagnostics.h"
 #include "compiler/onnx/ImportOptions.h"
 #include "llvm/Support/raw_ostream.h"
@@ -11,6 +12,7 @@ namespace dlc {
 struct VerifyOptions {
   ImportOptions import;            ///< shapes and bindings of the model
   std::vector<std::string> inputs; ///< NAME=FILE.npy; others are random
+  std::vector<StateBinding> states; ///< of the bundle; the first run is verified
   std::string device = "auto";     ///< auto, cuda, host
   unsigned seed = 1;
 };

@@ -37,6 +37,8 @@ cl::list<std::string> shapeTexts(
     cl::desc("shape of an input: sizes, ranges as 1..8, or names; a second one for the same input adds a specialisation"));
 cl::list<std::string> bindTexts("bind", cl::value_desc("NAME=VALUE"), cl::cat(category),
                                 cl::desc("make an input a constant"));
+cl::list<std::string> stateTexts("state", cl::value_desc("INPUT=OUTPUT"), cl::cat(category),
+                                 cl::desc("the session keeps this output and gives it to this input in the next run; zeros at first"));
 cl::opt<std::string> emitText("emit", cl::value_desc("import|ir|cuda|plan"), cl::cat(category),
                               cl::desc("print instead of writing a bundle: the model as read, after the passes, its kernels, its plan"));
 cl::list<std::string> disabled("disable-pass", cl::CommaSeparated, cl::value_desc("name,..."), cl::cat(category),
@@ -62,6 +64,7 @@ cl::opt<std::string> verifyBundle(cl::Positional, cl::desc("<model.bundle>"), cl
 cl::list<std::string> verifyInputs("input", cl::value_desc("NAME=FILE.npy"), cl::sub(verifyCommand), cl::cat(category), cl::desc("input values; random ones otherwise"));
 cl::list<std::string> verifyShapes("shape", cl::value_desc("NAME=1x3x224x224"), cl::sub(verifyCommand), cl::cat(category), cl::desc("shape to run, for inputs whose shape is open"));
 cl::list<std::string> verifyBinds("bind", cl::value_desc("NAME=VALUE"), cl::sub(verifyCommand), cl::cat(category), cl::desc("as when the bundle was made"));
+cl::list<std::string> verifyStates("state", cl::value_desc("INPUT=OUTPUT"), cl::sub(verifyCommand), cl::cat(category), cl::desc("as when the bundle was made"));
 cl::opt<std::string> verifyDevice("device", cl::init("auto"), cl::value_desc("auto|cuda|host"), cl::sub(verifyCommand), cl::cat(category), cl::desc("what runs the bundle"));
 cl::opt<unsigned> verifySeed("seed", cl::init(1), cl::sub(verifyCommand), cl::cat(category), cl::desc("of the random inputs"));
 
@@ -177,6 +180,10 @@ int runVerify() {
   if (!import)
     return fail(import.takeError());
   options.import = std::move(*import);
+  Expected<std::vector<StateBinding>> states = parseStates(list(verifyStates));
+  if (!states)
+    return fail(states.takeError());
+  options.states = std::move(*states);
   options.inputs.assign(verifyInputs.begin(), verifyInputs.end());
   options.device = verifyDevice;
   options.seed = verifySeed;
@@ -206,6 +213,10 @@ int runCompile() {
   if (!all)
     return fail(all.takeError());
   options.specialisations = std::move(*all);
+  Expected<std::vector<StateBinding>> states = parseStates(list(stateTexts));
+  if (!states)
+    return fail(states.takeError());
+  options.states = std::move(*states);
   std::optional<PrecisionMode> p = parsePrecisionMode(precision);
   if (!p)
     return fail("--precision=" + precision + " is not known: expected fp32, tf32, fp16 or bf16");
@@ -261,6 +272,7 @@ int runCompile() {
     return 0;
   VerifyOptions v;
   v.import = options.specialisations.front();
+  v.states = options.states;
   Expected<bool> same = verifyBundleAgainstModel(model, path, v, diagnostics, outs());
   if (!same)
     return fail(same.takeError());

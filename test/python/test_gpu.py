@@ -6,7 +6,8 @@ import unittest
 
 import dlc
 import numpy as np
-from test_package import RANDOM, WEIGHT, ModelTest
+from onnx import TensorProto, helper
+from test_package import RANDOM, WEIGHT, ModelTest, save
 
 if importlib.util.find_spec("torch"):
     import torch
@@ -64,6 +65,20 @@ class GpuTest(ModelTest):
                 with torch.cuda.stream(torch_stream):
                     self.session.run({"x": x}, outputs={"y": y}, stream=given)
                 self.close(y, fill)
+
+    def test_state(self):
+        f32 = TensorProto.FLOAT
+        model = save(self.folder, [helper.make_node("Add", ["x", "h"], ["y"]),
+                                   helper.make_node("Neg", ["y"], ["h_out"])],
+                     [("x", f32, [3]), ("h", f32, [3])],
+                     [("y", f32, [3]), ("h_out", f32, [3])], {})
+        session = dlc.compile(model, states={"h": "h_out"}).session("cuda")
+        h = np.zeros(3, np.float32)
+        for _ in range(4):
+            x = RANDOM.standard_normal(3, dtype=np.float32)
+            y = session.run({"x": x})["y"]
+            np.testing.assert_array_equal(y, x + h)
+            h = -y
 
     def test_wrong_type(self):
         x = torch.randn(self.ROWS, 6, device="cuda", dtype=torch.float64)

@@ -84,6 +84,25 @@ class PackageTest(ModelTest):
         self.assertIn("host", session.device_name)
         self.assertEqual([v["target"] for v in bundle.variants], ["host"])
 
+    def test_state(self):
+        f32 = TensorProto.FLOAT
+        model = save(self.folder, [helper.make_node("Add", ["x", "h"], ["y"]),
+                                   helper.make_node("Neg", ["y"], ["h_out"])],
+                     [("x", f32, [3]), ("h", f32, [3])],
+                     [("y", f32, [3]), ("h_out", f32, [3])], {})
+        session = dlc.compile(model, targets="host",
+                              states={"h": "h_out"}).session("host")
+        h = np.zeros(3, np.float32)
+        for step in range(4):
+            if step == 2:
+                session.reset_state()
+                h = np.zeros(3, np.float32)
+            x = RANDOM.standard_normal(3, dtype=np.float32)
+            outputs = session.run({"x": x})
+            self.assertEqual(list(outputs), ["y"])
+            np.testing.assert_array_equal(outputs["y"], x + h)
+            h = -outputs["y"]
+
     def test_several_shapes_in_one_bundle(self):
         bundle = self.compiled(shapes=[{"x": (1, 6)}, {"x": (4, 6)}])
         session = bundle.session("host")

@@ -32,7 +32,7 @@ def remove(folder):
 
 
 def compile(model, output=None, *, targets=None, precision=None, shapes=None,
-            binds=None, options=()):
+            binds=None, states=None, options=()):
     """Compiles an ONNX file and returns its Bundle.
 
     output    where the bundle goes; None: a temporary file that goes away
@@ -42,6 +42,8 @@ def compile(model, output=None, *, targets=None, precision=None, shapes=None,
     shapes    {input: shape}, or a list of such for several specialisations in
               one bundle; a shape is a tuple, or dlc's text ("1..8x3x48x320")
     binds     {input: value}: inputs that become constants
+    states    {input: output}: the session keeps this output and gives it to
+              this input in its next run; zeros at first
     options   more options of the program dlc
     """
     program = find_compiler()
@@ -64,6 +66,8 @@ def compile(model, output=None, *, targets=None, precision=None, shapes=None,
             command.append(f"--shape={name}={shape_text(shape)}")
     for name, value in (binds or {}).items():
         command.append(f"--bind={name}={value}")
+    for name, value in (states or {}).items():
+        command.append(f"--state={name}={value}")
     command += options
     done = subprocess.run(command, capture_output=True, text=True,
                           stdin=subprocess.DEVNULL)
@@ -74,5 +78,5 @@ def compile(model, output=None, *, targets=None, precision=None, shapes=None,
     bundle = Bundle(output)
     weakref.finalize(bundle, remove, folder)
     bundle._recipe = dict(model=model, targets=targets, precision=precision,
-                          binds=binds, options=options)
+                          binds=binds, states=states, options=options)
     return bundle
