@@ -67,6 +67,9 @@ def Pure : Trait;         // no effect beyond its results: may be folded, merged
 def View : Trait;         // moves elements, computes nothing: index arithmetic in a fusion
 def Hero : Trait;         // gives a fusion its kind: reductions, contractions, windows
 def SameTypeOperands : Trait; // all operands have one element type
+// Math libraries differ in the last bits of it: folded and evaluated in f64 and
+// rounded once, in f64 not folded.
+def Transcendental : Trait;
 
 //===--- Constraints ----------------------------------------------------------===//
 // A rule of the verifier: a C++ expression over `op` that yields Proof (proved,
@@ -92,9 +95,14 @@ class Op<string mnemonic_, list<Trait> traits_ = []> {
   // Name of the C++ function `Expected<SmallVector<TensorType, 1>> f(const Op &)`
   // in ir/infer/ that gives the result types. Empty: builder takes them.
   string inferTypes = "";
-  // Pointwise only: name of the function of ir/scalar/ over T (the compute type) that
-  // host and NVRTC both compile.
+  // Pointwise only: the result, a C++ expression over the operands x0, x1, ... of
+  // the compute type T. It may call the functions of ir/scalar/Functions.h and those
+  // of ops above. dlc-tblgen writes it as dlc::scalar::<mnemonic> into
+  // ir/scalar/Scalar.h, which the host and NVRTC both compile.
   string scalar = "";
+  // Its C++ types where they are not all T, "T(bool, T, T)": bool, or the name of a
+  // type parameter.
+  string scalarTypes = "";
   // Pointwise only: element type of the result, C++ over `t`, the element type of the
   // first operand. Empty: the same as the operands'.
   string scalarResult = "";
@@ -109,9 +117,12 @@ class PointwiseOp<string mnemonic, list<Trait> more = []>
 class UnaryOp<string mnemonic> : PointwiseOp<mnemonic> {
   let operands = (ins Tensor:$input);
 }
-class FloatUnaryOp<string mnemonic> : PointwiseOp<mnemonic> {
+class FloatUnaryOp<string mnemonic, list<Trait> more = []>
+    : PointwiseOp<mnemonic, more> {
   let operands = (ins FloatTensor:$input);
 }
+class TranscendentalOp<string mnemonic>
+    : FloatUnaryOp<mnemonic, [Transcendental]>;
 class BinaryOp<string mnemonic, list<Trait> more = []>
     : PointwiseOp<mnemonic, !listconcat([SameTypeOperands], more)> {
   let operands = (ins Tensor:$lhs, Tensor:$rhs);

@@ -23,7 +23,8 @@ enum class OpTrait : uint8_t {
   Pure,
   View,
   Hero,
-  SameTypeOperands
+  SameTypeOperands,
+  Transcendental
 };
 
 /// Generated: what text form, verifier and dispatch need to know of a kind.

@@ -7,9 +7,9 @@
 
 namespace dlc {
 struct DeviceHeader {
-  std::string_view name; ///< as included, "dlc/types.cuh"
+  std::string_view name; ///< as included: "dlc/types.cuh"
   std::string_view text; ///< null-terminated
 };
-/// All of them, sorted by name.
+/// All of them, in a fixed order.
 const std::vector<DeviceHeader> &deviceHeaders();
 } // namespace dlc

@@ -6,9 +6,18 @@
 # other folders added by
 #   set_property(GLOBAL APPEND PROPERTY DLC_DEVICE_HEADERS "scalar.cuh=FILE")
 # (FILE may be generated; name its target in the property
-# DLC_DEVICE_HEADER_TARGETS), and the pairs given. Also links them all into
-# ${CMAKE_BINARY_DIR}/device/dlc, an include folder for tests and editors.
+# DLC_DEVICE_HEADER_TARGETS), and the pairs given. A header is included as
+# "dlc/NAME", one of ir/ as "ir/...", which is its name for the host, too. Also
+# links them all into ${CMAKE_BINARY_DIR}/device, an include folder for tests
+# and editors.
 set(DLC_EMBED_FOLDER ${CMAKE_CURRENT_LIST_DIR})
+
+function(dlc_included_name name result)
+  if(NOT name MATCHES "^ir/")
+    string(PREPEND name "dlc/")
+  endif()
+  set(${result} ${name} PARENT_SCOPE)
+endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE)
   # cmake -DOUTPUT=.. -DPAIRS=name=file|name=file -P Embed.cmake
@@ -19,12 +28,12 @@ if(CMAKE_SCRIPT_MODE_FILE)
          "  static const std::vector<DeviceHeader> headers = {\n")
   foreach(pair ${PAIRS})
     string(REGEX MATCH "^([^=]+)=(.*)$" _ "${pair}")
-    set(name ${CMAKE_MATCH_1})
     set(file ${CMAKE_MATCH_2})
+    dlc_included_name(${CMAKE_MATCH_1} name)
     file(READ "${file}" body)
     # A literal has at most 65,536 characters in some compilers.
     string(LENGTH "${body}" size)
-    string(APPEND text "      {\"dlc/${name}\",\n")
+    string(APPEND text "      {\"${name}\",\n")
     set(from 0)
     while(from LESS size)
       string(SUBSTRING "${body}" ${from} 15000 part)
@@ -44,8 +53,7 @@ endif()
 function(dlc_embed_device_headers target)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${DLC_EMBED_FOLDER}
        ${DLC_EMBED_FOLDER}/*.cuh ${DLC_EMBED_FOLDER}/host/*.h)
-  set(pairs "host/abi.h=${PROJECT_SOURCE_DIR}/runtime/host/abi.h"
-            "scalar.cuh=${PROJECT_SOURCE_DIR}/ir/scalar/Scalar.h")
+  set(pairs "host/abi.h=${PROJECT_SOURCE_DIR}/runtime/host/abi.h")
   foreach(file ${files})
     list(APPEND pairs "${file}=${DLC_EMBED_FOLDER}/${file}")
   endforeach()
@@ -56,11 +64,13 @@ function(dlc_embed_device_headers target)
   set(inputs)
   foreach(pair ${pairs})
     string(REGEX MATCH "^([^=]+)=(.*)$" _ "${pair}")
-    list(APPEND inputs "${CMAKE_MATCH_2}")
-    set(link "${CMAKE_BINARY_DIR}/device/dlc/${CMAKE_MATCH_1}")
+    set(file "${CMAKE_MATCH_2}")
+    list(APPEND inputs "${file}")
+    dlc_included_name(${CMAKE_MATCH_1} name)
+    set(link "${CMAKE_BINARY_DIR}/device/${name}")
     get_filename_component(folder "${link}" DIRECTORY)
     file(MAKE_DIRECTORY "${folder}")
-    file(CREATE_LINK "${CMAKE_MATCH_2}" "${link}" SYMBOLIC)
+    file(CREATE_LINK "${file}" "${link}" SYMBOLIC)
   endforeach()
   string(REPLACE ";" "|" joined "${pairs}")
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_headers.cpp)

@@ -174,9 +174,9 @@ Kind kindOf(ReduceKind kind) {
   case ReduceKind::Min:
     return {"scalar::highest<T>()", "min"};
   case ReduceKind::Any:
-    return {"false", "bit_or"};
+    return {"false", "or_"};
   case ReduceKind::All:
-    return {"true", "bit_and"};
+    return {"true", "and_"};
   }
   return {};
 }

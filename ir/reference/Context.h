@@ -103,9 +103,6 @@ template <class Fn> auto dispatchFloat(DataType t, Fn &&fn) {
   return t == DataType::F64 ? fn(double()) : fn(float());
 }
 
-/// Ops whose results depend on a math library: computed in f64, rounded once.
-bool isTranscendental(OpKind kind);
-
 /// Runs a region or graph; `inputs` are in stored types. `symbols` gains those
 /// that the inputs' shapes and the results of ops bind.
 Expected<Tensors> runGraph(const Graph &graph, Tensors inputs,

@@ -276,7 +276,7 @@ bool isFoldable(const Op &op) {
     for (const Op &inner : op.region(i).ops())
       if (inner.kind() != OpKind::Constant && !isFoldable(inner))
         return false;
-  if (isTranscendental(op.kind()) || op.kind() == OpKind::Lstm)
+  if (op.hasTrait(OpTrait::Transcendental) || op.kind() == OpKind::Lstm)
     return !f64(op.result(0));
   return true;
 }

@@ -3,6 +3,9 @@
 #include "ir/reference/Walk.h"
 #include "ir/scalar/Scalar.h"
 
+#include <tuple>
+#include <utility>
+
 namespace dlc::reference {
 
 namespace {
@@ -39,12 +42,12 @@ DLC_KIND(bool, Bool)
 #undef DLC_KIND
 
 template <OpKind Kind> struct ScalarOp;
-#define DLC_SCALAR_OP(Name, function, operands, types)                         \
+#define DLC_SCALAR_OP(Name, function, types, ...)                              \
   template <> struct ScalarOp<OpKind::Name> {                                  \
-    static constexpr int kOperands = operands;                                 \
     static constexpr bool accepts([[maybe_unused]] ElementKind t) {            \
       return types;                                                            \
     }                                                                          \
+    template <class T> using Operands = std::tuple<__VA_ARGS__>;               \
     template <class... T> static auto apply(T... x) {                          \
       return scalar::function(x...);                                           \
     }                                                                          \
@@ -52,23 +55,6 @@ template <OpKind Kind> struct ScalarOp;
 #define DLC_SCALAR_OPS
 #include "ir/Ops.inc"
 #undef DLC_SCALAR_OP
-
-/// Does the result of `Kind` depend on nothing but IEEE arithmetic?
-constexpr bool isExact(OpKind kind) {
-  switch (kind) {
-  case OpKind::Floor:
-  case OpKind::Ceil:
-  case OpKind::Round:
-  case OpKind::Sqrt:
-  case OpKind::Reciprocal:
-  case OpKind::IsNan:
-  case OpKind::IsInf:
-  case OpKind::Convert:
-    return true;
-  default:
-    return false;
-  }
-}
 
 //===--- Loops ------------------------------------------------------------===//
 /// Elements of an operand for a result of `count` elements: one each, or one
@@ -83,57 +69,32 @@ template <class T> struct Elements {
 
 template <class R> constexpr DataType typeOf = KindOf<R>::value.type;
 
-template <OpKind Kind, class T>
-Tensor applyUnary(const Tensor &x, std::vector<int64_t> shape) {
-  using R = decltype(ScalarOp<Kind>::apply(T()));
+/// Applies the function of `Kind` to operands of the types X.
+template <OpKind Kind, class... X, size_t... I>
+Tensor apply(llvm::ArrayRef<Tensor> x, Index shape, std::tuple<X...>,
+             std::index_sequence<I...>) {
+  using R = decltype(ScalarOp<Kind>::apply(X()...));
   Tensor result(typeOf<R>, std::move(shape));
-  Elements<T> a(x);
+  std::tuple<Elements<X>...> operands{Elements<X>(x[I])...};
   R *to = result.as<R>();
   for (int64_t i = 0; i < result.elements(); i++)
-    to[i] = ScalarOp<Kind>::apply(a[i]);
+    to[i] = ScalarOp<Kind>::apply(std::get<I>(operands)[i]...);
   return result;
 }
-
-template <OpKind Kind, class T, class E = T>
-Tensor applyBinary(const Tensor &x, const Tensor &y,
-                   std::vector<int64_t> shape) {
-  using R = decltype(ScalarOp<Kind>::apply(T(), E()));
-  Tensor result(typeOf<R>, std::move(shape));
-  Elements<T> a(x);
-  Elements<E> b(y);
-  R *to = result.as<R>();
-  for (int64_t i = 0; i < result.elements(); i++)
-    to[i] = ScalarOp<Kind>::apply(a[i], b[i]);
-  return result;
-}
-
-Tensor applySelect(llvm::ArrayRef<Tensor> x, std::vector<int64_t> shape) {
-  return dispatch(x[1].element(), [&](auto tag) {
-    using T = decltype(tag);
-    Tensor result(typeOf<T>, std::move(shape));
-    Elements<bool> condition(x[0]);
-    Elements<T> a(x[1]), b(x[2]);
-    T *to = result.as<T>();
-    for (int64_t i = 0; i < result.elements(); i++)
-      to[i] = scalar::select<T>(condition[i], a[i], b[i]);
-    return result;
-  });
+template <OpKind Kind, class Operands>
+Tensor apply(llvm::ArrayRef<Tensor> x, Index shape) {
+  return apply<Kind>(x, std::move(shape), Operands(),
+                     std::make_index_sequence<std::tuple_size_v<Operands>>());
 }
 
 /// x to the power of y; the exponent keeps its own type.
-Tensor applyPow(const Tensor &x, const Tensor &y, std::vector<int64_t> shape) {
+Tensor applyPow(const Tensor &x, const Tensor &y, Index shape) {
+  bool isReal = isFloat(y.element());
+  Tensor pair[] = {x, y.converted(isReal ? DataType::F64 : DataType::I64)};
   return dispatch(x.element(), [&](auto base) {
     using T = decltype(base);
-    switch (y.element()) {
-    case DataType::F64:
-      return applyBinary<OpKind::Pow, T, double>(x, y, std::move(shape));
-    case DataType::F32:
-      return applyBinary<OpKind::Pow, T, double>(x, y.converted(DataType::F64),
-                                                 std::move(shape));
-    default:
-      return applyBinary<OpKind::Pow, T, int64_t>(x, y.converted(DataType::I64),
-                                                  std::move(shape));
-    }
+    return isReal ? apply<OpKind::Pow, std::tuple<T, double>>(pair, shape)
+                  : apply<OpKind::Pow, std::tuple<T, int64_t>>(pair, shape);
   });
 }
 
@@ -174,40 +135,21 @@ Tensor castTo(const Context &c, const Tensor &x, DataType to) {
 template <OpKind Kind> Tensor applyOp(llvm::ArrayRef<Tensor> x, Index shape) {
   return dispatch(x.back().element(), [&](auto tag) -> Tensor {
     using T = decltype(tag);
-    if constexpr (Kind == OpKind::Select) {
-      return applySelect(x, std::move(shape));
-    } else if constexpr (Kind == OpKind::Pow) {
+    if constexpr (Kind == OpKind::Pow) {
       return applyPow(x[0], x[1], std::move(shape));
     } else if constexpr (Kind == OpKind::Cast || Kind == OpKind::Convert ||
                          !ScalarOp<Kind>::accepts(KindOf<T>::value)) {
       DLC_CHECK(false) << opInfo(Kind).mnemonic << " of "
                        << stringify(x.back().element());
       __builtin_unreachable();
-    } else if constexpr (ScalarOp<Kind>::kOperands == 1) {
-      return applyUnary<Kind, T>(x[0], std::move(shape));
     } else {
-      return applyBinary<Kind, T>(x[0], x[1], std::move(shape));
+      return apply<Kind, typename ScalarOp<Kind>::template Operands<T>>(
+          x, std::move(shape));
     }
   });
 }
 
 } // namespace
-
-bool isTranscendental(OpKind kind) {
-  switch (kind) {
-#define DLC_SCALAR_OP(Name, function, operands, types)                         \
-  case OpKind::Name:                                                           \
-    return kind == OpKind::Pow ||                                              \
-           (!ScalarOp<OpKind::Name>::accepts({DataType::I32}) &&               \
-            !ScalarOp<OpKind::Name>::accepts({DataType::Bool}) &&              \
-            !isExact(kind));
-#define DLC_SCALAR_OPS
-#include "ir/Ops.inc"
-#undef DLC_SCALAR_OP
-  default:
-    return false;
-  }
-}
 
 Expected<Tensors> evaluatePointwise(const Context &c) {
   OpKind kind = c.op.kind();
@@ -222,7 +164,8 @@ Expected<Tensors> evaluatePointwise(const Context &c) {
   Index shape;
   for (unsigned i = 0; i < c.numInputs(); i++) {
     // In f64 and rounded once: all math libraries agree on that.
-    bool widen = isTranscendental(kind) && isFloat(c.input(i).element());
+    bool widen =
+        c.op.hasTrait(OpTrait::Transcendental) && isFloat(c.input(i).element());
     x.push_back(widen ? c.input(i).converted(DataType::F64) : c.input(i));
     Expected<Index> joined = broadcastShapes(c, shape, x.back().shape());
     if (!joined)
@@ -233,7 +176,7 @@ Expected<Tensors> evaluatePointwise(const Context &c) {
     if (t.elements() != 1)
       t = broadcastTo(t, shape);
   switch (kind) {
-#define DLC_SCALAR_OP(Name, function, operands, types)                         \
+#define DLC_SCALAR_OP(Name, ...)                                               \
   case OpKind::Name:                                                           \
     return Tensors{applyOp<OpKind::Name>(x, std::move(shape))};
 #define DLC_SCALAR_OPS

@@ -76,6 +76,8 @@ void emitOp(const OpRecord &op, raw_ostream &os) {
     for (const ConstraintRecord &c : op.constraints)
       os << "- " << c.message << "\n";
   }
+  if (op.hasTrait("Pointwise"))
+    os << "\nScalar: `" << op.scalar << "`\n";
   os << "\nTraits: ";
   if (op.traits.empty())
     os << "none";

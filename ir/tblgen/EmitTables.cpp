@@ -66,7 +66,7 @@ void emitInfoRow(const OpRecord &op, raw_ostream &os) {
      << ", resultsOf" << op.name << ", "
      << (op.variadicResults ? "true" : "false") << ", "
      << orEmpty(!op.regions.empty(), "regionsOf" + op.name) << ", "
-     << quoted(op.onnx) << ", " << quoted(op.scalar) << "},\n";
+     << quoted(op.onnx) << ", " << quoted(op.scalarFunction()) << "},\n";
 }
 
 /// The operand types and constraints of one op; `operation` is in scope.
@@ -176,16 +176,20 @@ void emitDispatch(ArrayRef<OpRecord> ops, raw_ostream &os) {
         os << "DLC_OP_EVALUATOR(" << op.name << ")\n";
   }
   {
-    // DLC_SCALAR_OP(Name, function, arity, types): pointwise ops, their function
-    // of ir/scalar, and the element types it is for: C++ over `t`.
+    // DLC_SCALAR_OP(Name, function, types, operands...): pointwise ops, their
+    // function of ir/scalar, the element types it is for (C++ over `t`), and
+    // the C++ types of its operands over one T.
     Section section(os, "DLC_SCALAR_OPS");
-    for (const OpRecord &op : ops)
-      if (op.hasTrait("Pointwise"))
-        os << "DLC_SCALAR_OP(" << op.name << ", " << op.scalar << ", "
-           << op.operands.size() << ", "
-           << (op.operands.back().types.empty() ? "true"
-                                                : op.operands.back().types)
-           << ")\n";
+    for (const OpRecord &op : ops) {
+      if (!op.hasTrait("Pointwise"))
+        continue;
+      os << "DLC_SCALAR_OP(" << op.name << ", " << op.scalarFunction() << ", "
+         << (op.operands.back().types.empty() ? "true"
+                                              : op.operands.back().types);
+      for (StringRef type : op.scalarTypes.operands)
+        os << ", " << (type == "bool" ? "bool" : "T");
+      os << ")\n";
+    }
   }
   {
     // DLC_ONNX_OP("Operator", Name): imported operand by operand.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of ir/Ops.inc and the pages that dlc-tblgen writes.
+// The sections of ir/Ops.inc, the header and the pages that dlc-tblgen writes.
 #pragma once
 
 #include "ir/tblgen/OpRecord.h"
@@ -30,6 +30,8 @@ void emitMakes(llvm::ArrayRef<OpRecord> ops, llvm::raw_ostream &os);
 void emitInfo(llvm::ArrayRef<OpRecord> ops, llvm::raw_ostream &os);
 /// Dispatch: types, defaults, verifier, and the lists for other libraries.
 void emitDispatch(llvm::ArrayRef<OpRecord> ops, llvm::raw_ostream &os);
+/// ir/scalar/Scalar.h: the pointwise ops, for one element.
+void emitScalar(llvm::ArrayRef<OpRecord> ops, llvm::raw_ostream &os);
 /// docs/ops.md.
 void emitDocs(llvm::ArrayRef<OpRecord> ops, llvm::ArrayRef<EnumRecord> enums,
               llvm::raw_ostream &os);

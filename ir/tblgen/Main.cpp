@@ -23,12 +23,19 @@ static void genOps(RecordKeeper &records, raw_ostream &os) {
   emitInfo(ops, os);
 }
 
+static void genScalar(RecordKeeper &records, raw_ostream &os) {
+  emitScalar(readOps(records), os);
+}
+
 static void genDocs(RecordKeeper &records, raw_ostream &os) {
   emitDocs(readOps(records), readEnums(records), os);
 }
 
 static TableGen::Emitter::Opt
     opsOption("gen-ops", genOps, "Ops.inc: classes, tables and dispatch");
+static TableGen::Emitter::Opt
+    scalarOption("gen-scalar", genScalar,
+                 "ir/scalar/Scalar.h: the pointwise ops for one element");
 static TableGen::Emitter::Opt docsOption("gen-docs", genDocs, "docs/ops.md");
 
 int main(int argc, char **argv) {

@@ -64,6 +64,7 @@ public:
     readAttributes();
     readResults();
     readRest();
+    readScalar();
     checkTraits();
     return std::move(op);
   }
@@ -190,16 +191,44 @@ private:
     if (!op.inferTypes.empty() && !isIdentifier(op.inferTypes))
       fail(def, "inferTypes must be the name of a function, found '" +
                     op.inferTypes + "'");
-    if (!op.scalar.empty() && !isIdentifier(op.scalar))
-      fail(def, "scalar must be the name of a function of ir/scalar, found '" +
-                    op.scalar + "'");
+  }
+
+  /// The types and the names of the expression of a pointwise op.
+  void readScalar() {
+    StringRef types = def.getValueAsString("scalarTypes");
+    bool isPointwise = op.hasTrait("Pointwise");
+    if (!isPointwise &&
+        !(op.scalar.empty() && op.scalarResult.empty() && types.empty()))
+      fail(def, "scalar semantics are for pointwise ops");
+    if (!isPointwise)
+      return;
+    if (op.scalar.trim().empty())
+      fail(def, "a pointwise op needs the expression of its result: scalar");
+    if (op.results.size() != 1 || op.variadicResults)
+      fail(def, "a pointwise op has one result");
+    for (const OperandRecord &o : op.operands)
+      if (o.optional || o.variadic)
+        fail(def, "a pointwise op reads every operand, but '" + o.name +
+                      "' may be absent");
+    op.scalarTypes.result = op.scalarResult == "DataType::Bool" ? "bool" : "T";
+    op.scalarTypes.operands.assign(op.operands.size(), "T");
+    if (!types.empty() &&
+        (!op.scalarTypes.parse(types) ||
+         op.scalarTypes.operands.size() != op.operands.size()))
+      fail(def, "scalarTypes must be T(...) with " + Twine(op.operands.size()) +
+                    " types, each bool or the name of a type parameter, "
+                    "found '" +
+                    types + "'");
+    std::string wrong = op.scalarNames.parse(op.scalar, op.scalarTypes);
+    if (!wrong.empty())
+      fail(def, wrong);
+    if (op.scalarNames.callsLibm() && !op.hasTrait("Transcendental"))
+      fail(def, "an op that calls libm needs the trait Transcendental");
   }
 
   void checkTraits() {
-    if (op.hasTrait("Pointwise") != !op.scalar.empty())
-      fail(def, "a pointwise op, and no other, has scalar semantics");
-    if (!op.scalarResult.empty() && op.scalar.empty())
-      fail(def, "scalarResult is for pointwise ops");
+    if (op.hasTrait("Transcendental") && !op.hasTrait("Pointwise"))
+      fail(def, "Transcendental is for pointwise ops");
     if (op.hasTrait("Commutative") && op.operands.size() != 2)
       fail(def, "a commutative op has two operands, found " +
                     Twine(op.operands.size()));
@@ -208,9 +237,6 @@ private:
                     Twine(op.operands.size()));
     if (op.hasTrait("View") && op.operands.empty())
       fail(def, "a view needs an operand");
-    if (op.hasTrait("Pointwise") &&
-        (op.results.size() != 1 || op.variadicResults))
-      fail(def, "a pointwise op has one result");
     if (!op.onnx.empty() && !op.regions.empty())
       fail(def, "an op with regions cannot be imported one to one");
     if (!op.onnx.empty())
@@ -224,6 +250,22 @@ private:
   OpRecord op;
   StringSet<> taken;
 };
+
+/// An expression may call the functions of the ops above it.
+void checkCalls(ArrayRef<OpRecord> ops) {
+  for (const auto &[i, op] : enumerate(ops))
+    for (const auto &[k, called] : enumerate(ops)) {
+      std::string function = called.scalarFunction();
+      if (function.empty() || !op.scalarNames.calls(function))
+        continue;
+      if (k >= i)
+        fail(*op.def, "the scalar expression calls '" + Twine(function) +
+                          "', which is not above it");
+      if (called.hasTrait("Transcendental") && !op.hasTrait("Transcendental"))
+        fail(*op.def, "an op that calls '" + Twine(function) +
+                          "' needs the trait Transcendental");
+    }
+}
 
 } // namespace
 
@@ -286,6 +328,7 @@ std::vector<OpRecord> readOps(const RecordKeeper &records) {
     }
     ops.push_back(std::move(op));
   }
+  checkCalls(ops);
   return ops;
 }
 

@@ -3,6 +3,7 @@
 // when the views are built, so that emitters only print.
 #pragma once
 
+#include "ir/tblgen/ScalarExpression.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/TableGen/Record.h"
 #include <string>
@@ -46,6 +47,8 @@ struct OpRecord {
   std::string name; ///< "MatMul"
   llvm::StringRef mnemonic, summary, description, inferTypes;
   llvm::StringRef scalar, scalarResult, onnx;
+  ScalarTypes scalarTypes; ///< of a pointwise op
+  ScalarExpression scalarNames;
   std::vector<llvm::StringRef> traits;
   std::vector<OperandRecord> operands;
   std::vector<AttrRecord> attributes;
@@ -56,6 +59,10 @@ struct OpRecord {
 
   bool hasTrait(llvm::StringRef trait) const;
   std::string className() const { return name + "Op"; }
+  /// "and_" of `and`; empty unless the op is pointwise.
+  std::string scalarFunction() const {
+    return hasTrait("Pointwise") ? tblgen::scalarFunction(mnemonic) : "";
+  }
 };
 
 /// "round_prefer_floor" -> "RoundPreferFloor".

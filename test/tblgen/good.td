@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is generated, in full: a change to dlc-tblgen shows here.
 // RUN: dlc-tblgen -gen-ops -I %source/ir %s | diff %S/Expected/good.inc -
+// RUN: dlc-tblgen -gen-scalar -I %source/ir %s | diff %S/Expected/good.h -
 // RUN: dlc-tblgen -gen-docs -I %source/ir %s | diff %S/Expected/good.md -
 include "OpBase.td"
 
 def Speed : Enum<["slow", "very_fast"]>;
 def PlusOp : BinaryOp<"plus", [Commutative]> {
   let summary = "x0 + x1";
-  let scalar = "add";
+  let scalar = "sum(x0, x1)";
   let onnx = "Plus";
 }
 def CountOp : Op<"count", [Pure]> {

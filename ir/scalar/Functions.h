@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every scalar operation, once: the same text is compiled by the host compiler
-// (constant folding, reference, host target) and by NVRTC (emitted kernels), so
-// that they cannot differ on NaN, overflow or integer division.
+// What the scalar expressions of ir/PointwiseOps.td call: functions that take
+// more than an expression. "ir/scalar/Scalar.h", which dlc-tblgen writes from
+// the records, includes this file; the host compiler (constant folding,
+// reference, host target) and NVRTC (emitted kernels) compile the same two
+// texts, so that they cannot differ on NaN, overflow or integer division.
 //
 // T is float, double, bool or an integer type. Narrower floating-point types
-// are storage only: callers widen to float and round what they store. The names
-// are those of the field `scalar` in ir/PointwiseOps.td.
+// are storage only: callers widen to float and round what they store.
 #pragma once
 
 #ifndef DLC_SCALAR
@@ -72,24 +73,8 @@ template <class T> DLC_SCALAR T highest() {
     return T(~Unsigned<T>(0));
 }
 
-//===--- Comparison and selection -----------------------------------------===//
-template <class T> DLC_SCALAR bool equal(T x, T y) { return x == y; }
-template <class T> DLC_SCALAR bool less(T x, T y) { return x < y; }
-template <class T> DLC_SCALAR bool less_equal(T x, T y) { return x <= y; }
-template <class T> DLC_SCALAR bool is_nan(T x) { return x != x; }
-template <class T> DLC_SCALAR bool is_inf(T x) {
-  return x == lowest<T>() || x == highest<T>();
-}
-template <class T> DLC_SCALAR T select(bool condition, T x, T y) {
-  return condition ? x : y;
-}
-/// A total order for sorting: a NaN is above all numbers.
-template <class T> DLC_SCALAR bool sorts_before(T x, T y) {
-  return x < y || (y != y && x == x);
-}
-
 //===--- Arithmetic -------------------------------------------------------===//
-template <class T> DLC_SCALAR T add(T x, T y) {
+template <class T> DLC_SCALAR T sum(T x, T y) {
   if constexpr (kIsFloat<T>)
     return x + y;
   else if constexpr (kIsBool<T>)
@@ -97,7 +82,7 @@ template <class T> DLC_SCALAR T add(T x, T y) {
   else
     return T(Unsigned<T>(x) + Unsigned<T>(y));
 }
-template <class T> DLC_SCALAR T sub(T x, T y) {
+template <class T> DLC_SCALAR T difference(T x, T y) {
   if constexpr (kIsFloat<T>)
     return x - y;
   else if constexpr (kIsBool<T>)
@@ -105,7 +90,7 @@ template <class T> DLC_SCALAR T sub(T x, T y) {
   else
     return T(Unsigned<T>(x) - Unsigned<T>(y));
 }
-template <class T> DLC_SCALAR T mul(T x, T y) {
+template <class T> DLC_SCALAR T product(T x, T y) {
   if constexpr (kIsFloat<T>)
     return x * y;
   else if constexpr (kIsBool<T>)
@@ -113,13 +98,13 @@ template <class T> DLC_SCALAR T mul(T x, T y) {
   else
     return T(Unsigned<T>(x) * Unsigned<T>(y));
 }
-template <class T> DLC_SCALAR T neg(T x) {
+template <class T> DLC_SCALAR T negated(T x) {
   if constexpr (kIsFloat<T>)
     return -x;
   else
-    return sub(T(0), x);
+    return difference(T(0), x);
 }
-template <class T> DLC_SCALAR T div(T x, T y) {
+template <class T> DLC_SCALAR T quotient(T x, T y) {
   if constexpr (kIsFloat<T>) {
     return x / y;
   } else if constexpr (kIsBool<T>) {
@@ -129,11 +114,12 @@ template <class T> DLC_SCALAR T div(T x, T y) {
       return T(0);
     if constexpr (kIsSigned<T>)
       if (y == T(-1)) // lowest / -1 would trap
-        return neg(x);
+        return negated(x);
     return T(x / y);
   }
 }
-template <class T> DLC_SCALAR T rem(T x, T y) {
+/// With the sign of x.
+template <class T> DLC_SCALAR T remainder(T x, T y) {
   if constexpr (kIsFloat<T>) {
     if constexpr (sizeof(T) == 4)
       return DLC_LIBM(fmodf)(x, y);
@@ -150,88 +136,79 @@ template <class T> DLC_SCALAR T rem(T x, T y) {
     return T(x % y);
   }
 }
-template <class T> DLC_SCALAR T mod(T x, T y) {
-  T r = rem(x, y);
+/// With the sign of y.
+template <class T> DLC_SCALAR T floored_remainder(T x, T y) {
+  T r = remainder(x, y);
   if constexpr (kIsFloat<T> || kIsSigned<T>) {
     if (r != T(0) && (r < T(0)) != (y < T(0)))
-      return add(r, y);
+      return sum(r, y);
     if constexpr (kIsFloat<T>)
       if (r == T(0)) // a zero has the divisor's sign, too
         return y < T(0) ? -T(0) : T(0);
   }
   return r;
 }
-// A comparison with a NaN is false, which picks y; so only x needs a test.
-template <class T> DLC_SCALAR T max(T x, T y) {
-  if constexpr (kIsFloat<T>)
-    return x > y || x != x ? x : y;
-  else
-    return x > y ? x : y;
-}
-template <class T> DLC_SCALAR T min(T x, T y) {
-  if constexpr (kIsFloat<T>)
-    return x < y || x != x ? x : y;
-  else
-    return x < y ? x : y;
-}
-template <class T> DLC_SCALAR T relu(T x) { return is_negative(x) ? T(0) : x; }
-template <class T> DLC_SCALAR T abs(T x) {
+template <class T> DLC_SCALAR T magnitude(T x) {
   if constexpr (kIsFloat<T>) {
     if constexpr (sizeof(T) == 4)
       return DLC_LIBM(fabsf)(x);
     else
       return DLC_LIBM(fabs)(x);
   } else {
-    return is_negative(x) ? neg(x) : x;
+    return is_negative(x) ? negated(x) : x;
   }
 }
-template <class T> DLC_SCALAR T sign(T x) {
-  if (x != x)
-    return x;
-  return x > T(0) ? T(1) : is_negative(x) ? T(-1) : T(0);
+
+//===--- Order
+//--------------------------------------------------------------===//
+/// A total order for sorting: a NaN is above all numbers.
+template <class T> DLC_SCALAR bool sorts_before(T x, T y) {
+  return x < y || (y != y && x == x);
 }
 
 //===--- Functions of floating-point numbers ------------------------------===//
-#define DLC_FLOAT_FUNCTION(name, libm)                                         \
+#define DLC_FLOAT_FUNCTION(name)                                               \
   template <class T> DLC_SCALAR T name(T x) {                                  \
     static_assert(kIsFloat<T>, #name " is for floating-point types");          \
     if constexpr (sizeof(T) == 4)                                              \
-      return DLC_LIBM(libm##f)(x);                                             \
+      return DLC_LIBM(name##f)(x);                                             \
     else                                                                       \
-      return DLC_LIBM(libm)(x);                                                \
+      return DLC_LIBM(name)(x);                                                \
   }
-DLC_FLOAT_FUNCTION(floor, floor)
-DLC_FLOAT_FUNCTION(ceil, ceil)
-DLC_FLOAT_FUNCTION(round, rint) // halves to even
-DLC_FLOAT_FUNCTION(sqrt, sqrt)
-DLC_FLOAT_FUNCTION(exp, exp)
-DLC_FLOAT_FUNCTION(expm1, expm1)
-DLC_FLOAT_FUNCTION(log, log)
-DLC_FLOAT_FUNCTION(log1p, log1p)
-DLC_FLOAT_FUNCTION(erf, erf)
-DLC_FLOAT_FUNCTION(tanh, tanh)
-DLC_FLOAT_FUNCTION(sin, sin)
-DLC_FLOAT_FUNCTION(cos, cos)
-DLC_FLOAT_FUNCTION(tan, tan)
-DLC_FLOAT_FUNCTION(asin, asin)
-DLC_FLOAT_FUNCTION(acos, acos)
-DLC_FLOAT_FUNCTION(atan, atan)
-DLC_FLOAT_FUNCTION(sinh, sinh)
-DLC_FLOAT_FUNCTION(cosh, cosh)
-DLC_FLOAT_FUNCTION(asinh, asinh)
-DLC_FLOAT_FUNCTION(acosh, acosh)
-DLC_FLOAT_FUNCTION(atanh, atanh)
+/// The same bits from every implementation.
+namespace ieee {
+DLC_FLOAT_FUNCTION(floor)
+DLC_FLOAT_FUNCTION(ceil)
+DLC_FLOAT_FUNCTION(rint) // halves to even
+DLC_FLOAT_FUNCTION(sqrt)
+} // namespace ieee
+/// Implementations differ in the last bits: for ops of the trait
+/// Transcendental.
+namespace libm {
+DLC_FLOAT_FUNCTION(exp)
+DLC_FLOAT_FUNCTION(expm1)
+DLC_FLOAT_FUNCTION(log)
+DLC_FLOAT_FUNCTION(log1p)
+DLC_FLOAT_FUNCTION(erf)
+DLC_FLOAT_FUNCTION(tanh)
+DLC_FLOAT_FUNCTION(sin)
+DLC_FLOAT_FUNCTION(cos)
+DLC_FLOAT_FUNCTION(tan)
+DLC_FLOAT_FUNCTION(asin)
+DLC_FLOAT_FUNCTION(acos)
+DLC_FLOAT_FUNCTION(atan)
+DLC_FLOAT_FUNCTION(sinh)
+DLC_FLOAT_FUNCTION(cosh)
+DLC_FLOAT_FUNCTION(asinh)
+DLC_FLOAT_FUNCTION(acosh)
+DLC_FLOAT_FUNCTION(atanh)
+} // namespace libm
 #undef DLC_FLOAT_FUNCTION
-
-template <class T> DLC_SCALAR T reciprocal(T x) { return T(1) / x; }
-template <class T> DLC_SCALAR T rsqrt(T x) { return T(1) / sqrt(x); }
-/// exp(-x) that overflows gives 0, one that underflows gives 1.
-template <class T> DLC_SCALAR T sigmoid(T x) { return T(1) / (T(1) + exp(-x)); }
 
 //===--- Element types ----------------------------------------------------===//
 /// Float to integer truncates and saturates, NaN gives 0; integer to narrower
 /// integer wraps; to bool: is it not zero.
-template <class To, class From> DLC_SCALAR To cast(From x) {
+template <class To, class From> DLC_SCALAR To cast_to(From x) {
   if constexpr (kIsBool<To>) {
     return x != From(0);
   } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
@@ -251,14 +228,14 @@ template <class To, class From> DLC_SCALAR To cast(From x) {
 
 /// x to the power of y in x's type. Integers wrap; an integer to a negative
 /// integer power is the truncated quotient, 0 for the base 0.
-template <class T, class E> DLC_SCALAR T pow(T x, E y) {
+template <class T, class E> DLC_SCALAR T power(T x, E y) {
   if constexpr (kIsFloat<T>) {
     if constexpr (sizeof(T) == 4)
       return DLC_LIBM(powf)(x, float(y));
     else
       return DLC_LIBM(pow)(x, double(y));
   } else if constexpr (kIsFloat<E>) {
-    return cast<T>(DLC_LIBM(pow)(double(x), double(y)));
+    return cast_to<T>(DLC_LIBM(pow)(double(x), double(y)));
   } else {
     if (is_negative(y)) {
       if constexpr (kIsSigned<T>)
@@ -266,21 +243,18 @@ template <class T, class E> DLC_SCALAR T pow(T x, E y) {
           return y % 2 == 0 ? T(1) : T(-1);
       return x == T(1) ? T(1) : T(0);
     }
-    T power = T(1), square = x;
+    T result = T(1), square = x;
     for (; y != E(0); y = E(y / 2)) {
       if (y % 2 != 0)
-        power = mul(power, square);
-      square = mul(square, square);
+        result = product(result, square);
+      square = product(square, square);
     }
-    return power;
+    return result;
   }
 }
 
 //===--- Bits -------------------------------------------------------------===//
-template <class T> DLC_SCALAR T bit_and(T x, T y) { return T(x & y); }
-template <class T> DLC_SCALAR T bit_or(T x, T y) { return T(x | y); }
-template <class T> DLC_SCALAR T bit_xor(T x, T y) { return T(x ^ y); }
-template <class T> DLC_SCALAR T bit_not(T x) {
+template <class T> DLC_SCALAR T complement(T x) {
   if constexpr (kIsBool<T>)
     return !x;
   else
@@ -290,15 +264,6 @@ template <class T> DLC_SCALAR T bit_not(T x) {
 /// of x out.
 template <class T> DLC_SCALAR bool shifts_all(T count) {
   return is_negative(count) || Unsigned<T>(count) >= Unsigned<T>(kBits<T>);
-}
-template <class T> DLC_SCALAR T shift_left(T x, T y) {
-  return shifts_all(y) ? T(0) : T(Unsigned<T>(x) << Unsigned<T>(y));
-}
-/// Copies of the sign come in from above.
-template <class T> DLC_SCALAR T shift_right(T x, T y) {
-  if (shifts_all(y))
-    return is_negative(x) ? T(-1) : T(0);
-  return T(x >> y);
 }
 
 } // namespace dlc::scalar
