@@ -274,6 +274,9 @@ llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath,
       lowered.push_back(std::move(*made));
       codegen::LoweredModule &l = lowered.back();
       summary.lowerSeconds += watch.lap();
+      if (options.precision == PrecisionMode::AsTyped && !target.isHost() &&
+          !summary.gain)
+        summary.gain = estimatePrecisionGain(*optimised->module, target);
 
       codegen::KernelCompilerOptions compiler;
       compiler.jobs = options.jobs;

@@ -4,6 +4,7 @@
 
 #include "compiler/Diagnostics.h"
 #include "compiler/Options.h"
+#include "compiler/PrecisionGain.h"
 
 namespace dlc {
 
@@ -19,6 +20,8 @@ struct CompileSummary {
   int64_t bundleBytes = 0;
   double importSeconds = 0, passSeconds = 0, lowerSeconds = 0,
          kernelSeconds = 0, writeSeconds = 0;
+  /// At the default precision, of the first variant for a GPU.
+  std::optional<PrecisionGain> gain;
 };
 
 /// Reads an ONNX model, or the text form if the name ends in `.dlc`. All
