@@ -5,20 +5,6 @@
 using namespace dlc;
 using namespace dlc::codegen;
 
-bool codegen::isPrintable(const Op &op) {
-  switch (op.kind()) {
-  case OpKind::Constant:
-  case OpKind::Dims:
-  case OpKind::Iota:
-  case OpKind::Gather:
-  case OpKind::GatherElements:
-  case OpKind::GatherNd:
-    return true;
-  default:
-    return op.hasTrait(OpTrait::Pointwise) || op.hasTrait(OpTrait::View);
-  }
-}
-
 std::string BodyPrinter::value(const Value *v, const Coordinates &at) {
   // The same element under the same guards is the same text.
   std::string key = std::to_string(uintptr_t(v)) + ":" + guardText();
@@ -33,7 +19,7 @@ std::string BodyPrinter::value(const Value *v, const Coordinates &at) {
     unsigned i = v->index();
     text = load(kernel.input(i), v->type(), at, kernel.isWeight(i));
   } else if (llvm::is_contained(kernel.unit().heroes(), op) ||
-             !isPrintable(*op)) {
+             !isElementwise(*op)) {
     std::optional<std::string> found;
     if (hero)
       found = hero(*op, v->index(), at);

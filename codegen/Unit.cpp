@@ -51,7 +51,7 @@ Unit::Unit(const Op &op) : original(&op), bodyGraph(new Graph) {
     Op *made = copyOp(op, operands);
     insert(made);
     sole = made;
-    if (!isPrintable(op))
+    if (!isElementwise(op))
       heroOps.push_back(made);
     for (unsigned i = 0; i < op.numResults(); i++)
       bodyGraph->addOutput(made->result(i));
@@ -71,7 +71,7 @@ Unit::Unit(const Op &op) : original(&op), bodyGraph(new Graph) {
     insert(made);
     for (unsigned i = 0; i < inner.numResults(); i++)
       map[inner.result(i)] = made->result(i);
-    if (!isPrintable(*made))
+    if (!isElementwise(*made))
       heroOps.push_back(made);
     if (made->kind() != OpKind::Constant) {
       sole = made;

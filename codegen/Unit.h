@@ -27,7 +27,7 @@ public:
   /// Bytes of the widest element that streams through: of results and inputs,
   /// but not of constants, which are few and read again and again.
   int64_t streamedBytes() const;
-  /// The ops of the body that are not printed element by element, in order.
+  /// The ops of the body that are not computed element by element, in order.
   llvm::ArrayRef<Op *> heroes() const { return heroOps; }
   /// The only op of the body other than constants; null if there are several.
   const Op *soleOp() const { return sole; }
@@ -43,8 +43,5 @@ private:
   llvm::SmallVector<Op *, 2> heroOps;
   const Op *sole = nullptr;
 };
-
-/// Can BodyPrinter print the op by itself, element by element?
-bool isPrintable(const Op &op);
 
 } // namespace dlc::codegen

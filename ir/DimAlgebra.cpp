@@ -406,6 +406,17 @@ Dim operator*(const Dim &a, const Dim &b) {
   return DimBuilder::sum(std::move(product));
 }
 
+/// floorDiv or ceilDiv by a divisor that is no positive constant.
+static Dim divideBySymbols(Dim::Kind kind, const Dim &a, const Dim &b) {
+  DimBuilder::Split s = DimBuilder::split(a, b);
+  if (s.rest.isConstant(0))
+    return s.quotient;
+  if (b.kind() == Dim::Kind::Add)
+    if (std::optional<Dim> q = divideExactly(a, b))
+      return *q;
+  return s.quotient + DimBuilder::node(kind, {s.rest, b});
+}
+
 Dim floorDiv(const Dim &a, const Dim &b) {
   if (a.overflowed() || b.overflowed() || b.isConstant(0))
     return DimBuilder::overflow();
@@ -423,13 +434,7 @@ Dim floorDiv(const Dim &a, const Dim &b) {
       return s.quotient;
     return s.quotient + floorDivRest(s.rest, *c);
   }
-  DimBuilder::Split s = DimBuilder::split(a, b);
-  if (s.rest.isConstant(0))
-    return s.quotient;
-  if (b.kind() == Dim::Kind::Add)
-    if (std::optional<Dim> q = divideExactly(a, b))
-      return *q;
-  return s.quotient + DimBuilder::node(Dim::Kind::FloorDiv, {s.rest, b});
+  return divideBySymbols(Dim::Kind::FloorDiv, a, b);
 }
 
 Dim ceilDiv(const Dim &a, const Dim &b) {
@@ -442,13 +447,7 @@ Dim ceilDiv(const Dim &a, const Dim &b) {
     Dim q = floorDiv(a, b);
     return q * b == a ? q : q + 1;
   }
-  DimBuilder::Split s = DimBuilder::split(a, b);
-  if (s.rest.isConstant(0))
-    return s.quotient;
-  if (b.kind() == Dim::Kind::Add)
-    if (std::optional<Dim> q = divideExactly(a, b))
-      return *q;
-  return s.quotient + DimBuilder::node(Dim::Kind::CeilDiv, {s.rest, b});
+  return divideBySymbols(Dim::Kind::CeilDiv, a, b);
 }
 
 Dim mod(const Dim &a, const Dim &b) {

@@ -145,8 +145,7 @@ static bool mayBeHero(FusionKind kind, const Op &op) {
   return false;
 }
 
-/// Ops besides heroes: computed element by element, at an index.
-static bool mayBeBodyOp(const Op &op) {
+bool isElementwise(const Op &op) {
   switch (op.kind()) {
   case OpKind::Constant:
   case OpKind::Dims:
@@ -196,7 +195,7 @@ static llvm::Error verifyBodyOps(const FusionOp &fusion,
       continue;
     auto nested = llvm::dyn_cast<FusionOp>(inner);
     bool fits = isGroup ? nested && nested.kind() != FusionKind::Group
-                        : mayBeBodyOp(*inner);
+                        : isElementwise(*inner);
     if (!fits)
       return opError(
           op,

@@ -37,4 +37,8 @@ struct IterationSpace {
 IterationSpace iterationSpace(FusionKind kind, llvm::ArrayRef<Op *> heroes,
                               llvm::ArrayRef<Value *> yields);
 
+/// May the op stand in a body besides heroes? Such an op is computed element by
+/// element, at an index.
+bool isElementwise(const Op &op);
+
 } // namespace dlc

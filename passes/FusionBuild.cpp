@@ -85,6 +85,16 @@ llvm::Expected<double> FusionPlan::price(unsigned id,
   return result;
 }
 
+std::string FusionPlan::whyNoKernel(unsigned id,
+                                    const PassContext &context) const {
+  if (yields(id).size() > kMaxYields)
+    return "the fusion would have too many results";
+  if (inputs(id).size() > kMaxInputs)
+    return "the fusion would have too many operands";
+  llvm::Expected<double> microseconds = price(id, context);
+  return microseconds ? "" : llvm::toString(microseconds.takeError());
+}
+
 std::vector<Op *> FusionPlan::contractedOrder() const {
   // A node is a cluster, named by its last member, or an op of no cluster.
   std::vector<unsigned> nodeOf(opList.size());

@@ -68,6 +68,9 @@ public:
   /// Price of the cluster as one kernel, or why there is none. Without a cost
   /// model: 0.
   llvm::Expected<double> price(unsigned id, const PassContext &context) const;
+  /// Why the cluster cannot be one kernel: limits, or what price says. Empty
+  /// where it can.
+  std::string whyNoKernel(unsigned id, const PassContext &context) const;
   /// Replaces every cluster that is not abandoned by a fusion, reordering ops
   /// where that is needed. Returns whether there was any.
   bool materialize(Rewriter &rewriter);

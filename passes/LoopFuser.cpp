@@ -208,12 +208,8 @@ void LoopFuser::place(Op *op) {
 
 void LoopFuser::settle(unsigned id) {
   for (;;) {
-    std::string why;
-    if (plan.inputs(id).size() > kMaxInputs)
-      why = "the fusion would have too many operands";
-    else if (llvm::Expected<double> price = plan.price(id, context); !price)
-      why = llvm::toString(price.takeError());
-    else
+    std::string why = plan.whyNoKernel(id, context);
+    if (why.empty())
       return;
     if (joined[id].empty()) {
       refusals.add(plan.cluster(id).members.front(), why);

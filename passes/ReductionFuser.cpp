@@ -138,15 +138,8 @@ bool ReductionFuser::growOnce(Rows &rows) {
 
 void ReductionFuser::settle(Rows &rows) {
   for (;;) {
-    std::string why;
-    if (plan.yields(rows.id).size() > kMaxYields)
-      why = "the fusion would have too many results";
-    else if (plan.inputs(rows.id).size() > kMaxInputs)
-      why = "the fusion would have too many operands";
-    else if (llvm::Expected<double> price = plan.price(rows.id, context);
-             !price)
-      why = llvm::toString(price.takeError());
-    else
+    std::string why = plan.whyNoKernel(rows.id, context);
+    if (why.empty())
       return;
     if (rows.joined.empty()) {
       refusals.add(plan.cluster(rows.id).heroes.front(), why);

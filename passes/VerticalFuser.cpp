@@ -93,30 +93,42 @@ bool VerticalFuser::growEpilogue(Hero &hero) {
   return hero.joined.size() > before;
 }
 
+// The op that computes `value`, if it may still join a fusion.
+Op *VerticalFuser::looseProducer(const Value *value) const {
+  Op *op = value->definingOp();
+  return op && op->numResults() == 1 && !plan.clusterOf(op) ? op : nullptr;
+}
+
+// Where `op` would be computed before the hero. What is not free to repeat must
+// be for this fusion only, and of no other kernel.
+std::optional<FusionPlaces::Info>
+VerticalFuser::placeBefore(Hero &hero, Op *op, bool free, bool only) {
+  std::string why;
+  std::optional<FusionPlaces::Info> info;
+  if (!free && !only)
+    why = "others read it too";
+  else if (!free && followsReduction(*op))
+    why = "it follows a reduction, which computes it for free";
+  else
+    info = hero.places.beforeOf(*op, why);
+  if (!info)
+    refusals.add(op, why);
+  return info;
+}
+
 // What the epilogue reads besides the hero: views are index arithmetic there,
 // and a pointwise op that only this epilogue needs costs no kernel.
 bool VerticalFuser::joinSide(Hero &hero, Value *value) {
-  Op *op = value->definingOp();
-  if (!op || op->numResults() != 1 || plan.clusterOf(op))
+  Op *op = looseProducer(value);
+  if (!op)
     return false;
   bool view = isFreeToRepeat(*op);
   if (!view && !op->hasTrait(OpTrait::Pointwise))
     return false;
   bool only = !plan.isReadOutside(value, hero.id);
-  if (!view && !only) {
-    refusals.add(op, "others read it too");
+  std::optional<FusionPlaces::Info> info = placeBefore(hero, op, view, only);
+  if (!info)
     return false;
-  }
-  if (!view && followsReduction(*op)) {
-    refusals.add(op, "it follows a reduction, which computes it for free");
-    return false;
-  }
-  std::string why;
-  std::optional<FusionPlaces::Info> info = hero.places.beforeOf(*op, why);
-  if (!info) {
-    refusals.add(op, why);
-    return false;
-  }
   return join(hero, op, !only, *info);
 }
 
@@ -161,8 +173,8 @@ bool VerticalFuser::paysAsPrologue(Hero &hero, Op *op) {
 }
 
 bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
-  Op *op = value->definingOp();
-  if (!op || op->numResults() != 1 || plan.clusterOf(op))
+  Op *op = looseProducer(value);
+  if (!op)
     return false;
   // A layout copy stands there because this hero wants to read that layout.
   if (auto copy = llvm::dyn_cast<LayoutCopyOp>(op);
@@ -177,20 +189,9 @@ bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
   // once for each of its cells, and wants neighbours next to each other.
   bool free = view && (hero.op->kind() == OpKind::MatMul ||
                        op->kind() == OpKind::Reshape);
-  if (!free && !only) {
-    refusals.add(op, "others read it too");
+  std::optional<FusionPlaces::Info> info = placeBefore(hero, op, free, only);
+  if (!info)
     return false;
-  }
-  if (!free && followsReduction(*op)) {
-    refusals.add(op, "it follows a reduction, which computes it for free");
-    return false;
-  }
-  std::string why;
-  std::optional<FusionPlaces::Info> info = hero.places.beforeOf(*op, why);
-  if (!info) {
-    refusals.add(op, why);
-    return false;
-  }
   info->place = Place::Free;
   if (!join(hero, op, !only, *info))
     return false;
@@ -219,15 +220,8 @@ bool VerticalFuser::growPrologue(Hero &hero) {
 
 void VerticalFuser::settle(Hero &hero) {
   for (;;) {
-    std::string why;
-    if (plan.yields(hero.id).size() > kMaxYields)
-      why = "the fusion would have too many results";
-    else if (plan.inputs(hero.id).size() > kMaxInputs)
-      why = "the fusion would have too many operands";
-    else if (llvm::Expected<double> price = plan.price(hero.id, context);
-             !price)
-      why = llvm::toString(price.takeError());
-    else
+    std::string why = plan.whyNoKernel(hero.id, context);
+    if (why.empty())
       return;
     if (hero.joined.empty()) {
       refusals.add(hero.op, why);

@@ -31,6 +31,9 @@ private:
   bool joinEpilogue(Hero &hero, Value *value, Op *user);
   bool joinSide(Hero &hero, Value *value);
   bool joinPrologue(Hero &hero, Value *value);
+  Op *looseProducer(const Value *value) const;
+  std::optional<FusionPlaces::Info> placeBefore(Hero &hero, Op *op, bool free,
+                                                bool only);
   bool paysAsPrologue(Hero &hero, Op *op);
   bool join(Hero &hero, Op *op, bool asCopy, FusionPlaces::Info info);
   void dropLast(Hero &hero);

@@ -25,11 +25,10 @@ static constexpr int64_t kRowsPerBlock = 8;
 
 llvm::Expected<Emission>
 ArgReduceEmitter::emit(const Unit &unit, const EmitContext &context) const {
-  auto op = llvm::dyn_cast_or_null<ArgReduceOp>(unit.soleOp());
-  if (!op)
-    return refuse("");
-  if (llvm::Error e = requireRowMajor(unit))
-    return e;
+  llvm::Expected<ArgReduceOp> taken = takeSole<ArgReduceOp>(unit);
+  if (!taken)
+    return taken.takeError();
+  ArgReduceOp op = *taken;
   KernelBuilder kernel(unit, context);
   kernel.include("arg_reduce");
   ProblemPrinter problem(kernel);
@@ -48,11 +47,10 @@ ArgReduceEmitter::emit(const Unit &unit, const EmitContext &context) const {
 
 llvm::Expected<Emission>
 CumulativeEmitter::emit(const Unit &unit, const EmitContext &context) const {
-  auto op = llvm::dyn_cast_or_null<CumulativeOp>(unit.soleOp());
-  if (!op)
-    return refuse("");
-  if (llvm::Error e = requireRowMajor(unit))
-    return e;
+  llvm::Expected<CumulativeOp> taken = takeSole<CumulativeOp>(unit);
+  if (!taken)
+    return taken.takeError();
+  CumulativeOp op = *taken;
   KernelBuilder kernel(unit, context);
   kernel.include("cumulative");
   ProblemPrinter problem(kernel);
@@ -74,11 +72,10 @@ CumulativeEmitter::emit(const Unit &unit, const EmitContext &context) const {
 
 llvm::Expected<Emission> TopKEmitter::emit(const Unit &unit,
                                            const EmitContext &context) const {
-  auto op = llvm::dyn_cast_or_null<TopKOp>(unit.soleOp());
-  if (!op)
-    return refuse("");
-  if (llvm::Error e = requireRowMajor(unit))
-    return e;
+  llvm::Expected<TopKOp> taken = takeSole<TopKOp>(unit);
+  if (!taken)
+    return taken.takeError();
+  TopKOp op = *taken;
   KernelBuilder kernel(unit, context);
   kernel.include("topk");
   ProblemPrinter problem(kernel);

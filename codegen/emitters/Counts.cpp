@@ -8,11 +8,10 @@ using namespace dlc::codegen;
 
 llvm::Expected<Emission>
 NonZeroEmitter::emit(const Unit &unit, const EmitContext &context) const {
-  auto op = llvm::dyn_cast_or_null<NonZeroOp>(unit.soleOp());
-  if (!op)
-    return refuse("");
-  if (llvm::Error e = requireRowMajor(unit))
-    return e;
+  llvm::Expected<NonZeroOp> taken = takeSole<NonZeroOp>(unit);
+  if (!taken)
+    return taken.takeError();
+  NonZeroOp op = *taken;
   const TensorType &type = op.input()->type();
   KernelBuilder kernel(unit, context);
   kernel.include("nonzero");
@@ -59,11 +58,11 @@ static std::string scalarOperand(KernelBuilder &kernel, const Unit &unit,
 llvm::Expected<Emission>
 NonMaxSuppressionEmitter::emit(const Unit &unit,
                                const EmitContext &context) const {
-  auto op = llvm::dyn_cast_or_null<NonMaxSuppressionOp>(unit.soleOp());
-  if (!op)
-    return refuse("");
-  if (llvm::Error e = requireRowMajor(unit))
-    return e;
+  llvm::Expected<NonMaxSuppressionOp> taken =
+      takeSole<NonMaxSuppressionOp>(unit);
+  if (!taken)
+    return taken.takeError();
+  NonMaxSuppressionOp op = *taken;
   const TensorType &boxes = op.boxes()->type(), &scores = op.scores()->type();
   Dim lists = scores.shape[0] * scores.shape[1];
   Emission made;

@@ -23,6 +23,31 @@ static void printGather(ProblemPrinter &problem, KernelBuilder &kernel,
   problem.size("size", result.elementCount());
 }
 
+/// Of gather_elements and scatter_elements: one dimension is looked up.
+static void printElements(ProblemPrinter &problem, const TensorType &data,
+                          const TensorType &indices, int64_t axis) {
+  problem.constant("int", "kRank", llvm::Twine(data.rank()));
+  problem.constant("int", "kAxis", llvm::Twine(axis));
+  problem.sizes("dim", data.shape);
+  problem.sizes("indexDim", indices.shape);
+}
+
+/// Of gather_nd and scatter_nd: tuples of indices along the dimensions that
+/// follow `batch`, each the place of a slice.
+static llvm::Error printTuples(ProblemPrinter &problem, const TensorType &data,
+                               const TensorType &indices, int64_t batch) {
+  std::optional<int64_t> depth = indices.shape.back().tryConstant();
+  if (!depth)
+    return refuse("the length of the index tuples is not known");
+  problem.constant("int", "kDepth", llvm::Twine(*depth));
+  problem.sizes("dim", subshape(data.shape, batch, batch + *depth));
+  problem.size("tuples", elementCount(subshape(indices.shape, batch,
+                                               indices.rank() - 1)));
+  problem.size("slice",
+               elementCount(subshape(data.shape, batch + *depth, data.rank())));
+  return llvm::Error::success();
+}
+
 static Emission finish(KernelBuilder &kernel, ProblemPrinter &problem,
                        llvm::StringRef kind, const Dim &elements) {
   kernel.functors = problem.str();
@@ -37,46 +62,33 @@ static Emission finish(KernelBuilder &kernel, ProblemPrinter &problem,
 llvm::Expected<Emission>
 GatherElementsEmitter::emit(const Unit &unit,
                             const EmitContext &context) const {
-  auto op = llvm::dyn_cast_or_null<GatherElementsOp>(unit.soleOp());
-  if (!op)
-    return refuse("");
-  if (llvm::Error e = requireRowMajor(unit))
-    return e;
+  llvm::Expected<GatherElementsOp> taken = takeSole<GatherElementsOp>(unit);
+  if (!taken)
+    return taken.takeError();
+  GatherElementsOp op = *taken;
   KernelBuilder kernel(unit, context);
   kernel.include("gather");
   ProblemPrinter problem(kernel);
   const TensorType &result = unit.resultType(0);
   printGather(problem, kernel, op.input(), op.indices(), result);
-  problem.constant("int", "kRank", llvm::Twine(result.rank()));
-  problem.constant("int", "kAxis", llvm::Twine(op.axis()));
-  problem.sizes("dim", op.input()->type().shape);
-  problem.sizes("indexDim", op.indices()->type().shape);
+  printElements(problem, op.input()->type(), op.indices()->type(), op.axis());
   return finish(kernel, problem, "gather_elements", result.elementCount());
 }
 
 llvm::Expected<Emission>
 GatherNdEmitter::emit(const Unit &unit, const EmitContext &context) const {
-  auto op = llvm::dyn_cast_or_null<GatherNdOp>(unit.soleOp());
-  if (!op)
-    return refuse("");
-  if (llvm::Error e = requireRowMajor(unit))
-    return e;
-  const TensorType &data = op.input()->type(), &indices = op.indices()->type();
-  std::optional<int64_t> depth = indices.shape.back().tryConstant();
-  if (!depth)
-    return refuse("the length of the index tuples is not known");
+  llvm::Expected<GatherNdOp> taken = takeSole<GatherNdOp>(unit);
+  if (!taken)
+    return taken.takeError();
+  GatherNdOp op = *taken;
   KernelBuilder kernel(unit, context);
   kernel.include("gather");
   ProblemPrinter problem(kernel);
   const TensorType &result = unit.resultType(0);
-  int64_t batch = op.batchDims();
   printGather(problem, kernel, op.input(), op.indices(), result);
-  problem.constant("int", "kDepth", llvm::Twine(*depth));
-  problem.sizes("dim", subshape(data.shape, batch, batch + *depth));
-  problem.size("tuples", elementCount(subshape(indices.shape, batch,
-                                               indices.rank() - 1)));
-  problem.size("slice",
-               elementCount(subshape(data.shape, batch + *depth, data.rank())));
+  if (llvm::Error e = printTuples(problem, op.input()->type(),
+                                  op.indices()->type(), op.batchDims()))
+    return e;
   return finish(kernel, problem, "gather_nd", result.elementCount());
 }
 
@@ -110,44 +122,32 @@ static void printScatter(ProblemPrinter &problem, KernelBuilder &kernel,
 llvm::Expected<Emission>
 ScatterElementsEmitter::emit(const Unit &unit,
                              const EmitContext &context) const {
-  auto op = llvm::dyn_cast_or_null<ScatterElementsOp>(unit.soleOp());
-  if (!op)
-    return refuse("");
-  if (llvm::Error e = requireRowMajor(unit))
-    return e;
+  llvm::Expected<ScatterElementsOp> taken = takeSole<ScatterElementsOp>(unit);
+  if (!taken)
+    return taken.takeError();
+  ScatterElementsOp op = *taken;
   KernelBuilder kernel(unit, context);
   ProblemPrinter problem(kernel);
   const TensorType &result = unit.resultType(0);
   printScatter(problem, kernel, op.input(), op.indices(), op.updates(),
                op.reduction(), result);
-  problem.constant("int", "kRank", llvm::Twine(result.rank()));
-  problem.constant("int", "kAxis", llvm::Twine(op.axis()));
-  problem.sizes("dim", op.input()->type().shape);
-  problem.sizes("indexDim", op.indices()->type().shape);
+  printElements(problem, op.input()->type(), op.indices()->type(), op.axis());
   return finish(kernel, problem, "scatter_elements", result.elementCount());
 }
 
 llvm::Expected<Emission>
 ScatterNdEmitter::emit(const Unit &unit, const EmitContext &context) const {
-  auto op = llvm::dyn_cast_or_null<ScatterNdOp>(unit.soleOp());
-  if (!op)
-    return refuse("");
-  if (llvm::Error e = requireRowMajor(unit))
-    return e;
-  const TensorType &data = op.input()->type(), &indices = op.indices()->type();
-  std::optional<int64_t> depth = indices.shape.back().tryConstant();
-  if (!depth)
-    return refuse("the length of the index tuples is not known");
+  llvm::Expected<ScatterNdOp> taken = takeSole<ScatterNdOp>(unit);
+  if (!taken)
+    return taken.takeError();
+  ScatterNdOp op = *taken;
   KernelBuilder kernel(unit, context);
   ProblemPrinter problem(kernel);
   const TensorType &result = unit.resultType(0);
   printScatter(problem, kernel, op.input(), op.indices(), op.updates(),
                op.reduction(), result);
-  problem.constant("int", "kDepth", llvm::Twine(*depth));
-  problem.sizes("dim", subshape(data.shape, 0, *depth));
-  problem.size("tuples",
-               elementCount(subshape(indices.shape, 0, indices.rank() - 1)));
-  problem.size("slice",
-               elementCount(subshape(data.shape, *depth, data.rank())));
+  if (llvm::Error e =
+          printTuples(problem, op.input()->type(), op.indices()->type(), 0))
+    return e;
   return finish(kernel, problem, "scatter_nd", result.elementCount());
 }

@@ -41,11 +41,10 @@ static int64_t rowVector(const Dim &n, DataType element,
 
 llvm::Expected<Emission> LstmEmitter::emit(const Unit &unit,
                                            const EmitContext &context) const {
-  auto op = llvm::dyn_cast_or_null<LstmOp>(unit.soleOp());
-  if (!op)
-    return refuse("");
-  if (llvm::Error e = requireRowMajor(unit))
-    return e;
+  llvm::Expected<LstmOp> taken = takeSole<LstmOp>(unit);
+  if (!taken)
+    return taken.takeError();
+  LstmOp op = *taken;
   const TensorType &x = op.x()->type(), &w = op.w()->type();
   if (computeType(x.element) != DataType::F32)
     return refuse("the recurrence computes in f32, found " +

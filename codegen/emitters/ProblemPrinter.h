@@ -45,6 +45,17 @@ AxisSplit splitAt(llvm::ArrayRef<Dim> shape, int64_t axis);
 /// types.
 llvm::Error requireRowMajor(const Unit &unit);
 
+/// The only op of a unit as a `T`, row-major all around. Refused with no
+/// sentence where it is another op.
+template <class T> llvm::Expected<T> takeSole(const Unit &unit) {
+  T op = llvm::dyn_cast_or_null<T>(unit.soleOp());
+  if (!op)
+    return refuse("");
+  if (llvm::Error e = requireRowMajor(unit))
+    return e;
+  return op;
+}
+
 /// Blocks for `items`, `perBlock` each, at most what fills a GPU several times
 /// (the templates stride over the rest).
 Dim blocksFor(const Dim &items, int64_t perBlock);
