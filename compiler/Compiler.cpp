@@ -12,6 +12,7 @@
 #include "ir/Text.h"
 #include "ir/infer/Assumptions.h"
 #include "passes/Pipelines.h"
+#include "runtime/plan/Limits.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -45,15 +46,13 @@ static llvm::Error cancelled() {
   return llvm::createStringError(std::errc::operation_canceled, "cancelled");
 }
 
-llvm::Expected<std::unique_ptr<Module>> loadModel(llvm::StringRef path,
-                                                  const ImportOptions &options,
-                                                  Diagnostics &diagnostics) {
-  if (!path.ends_with(".dlc"))
-    return importOnnx(path, options, diagnostics);
-  if (!options.bindings.empty() || !options.shapes.empty())
+static llvm::Expected<std::unique_ptr<Module>>
+readText(llvm::StringRef path, const ImportOptions &options) {
+  if (!options.isEmpty())
     return llvm::createStringError(std::errc::invalid_argument,
-                                   "--shape and --bind are for ONNX models: %s "
-                                   "is text that states its types",
+                                   "--shape, --bind and --keep-input are for "
+                                   "ONNX models: %s is text that states its "
+                                   "types",
                                    path.str().c_str());
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
@@ -69,6 +68,50 @@ llvm::Expected<std::unique_ptr<Module>> loadModel(llvm::StringRef path,
   if (llvm::Error e = recordAssumptions(**module))
     return e;
   return module;
+}
+
+/// What the runtime could not take.
+static void checkRanks(const Graph &graph, Diagnostics &diagnostics) {
+  auto check = [&](llvm::StringRef what, llvm::StringRef name,
+                   const TensorType &type) {
+    if (type.rank() > int64_t(plan::kMaxRank))
+      diagnostics.error(
+          what + " \"" + name + "\" has rank " + llvm::Twine(type.rank()) +
+          ", supported are ranks up to " + llvm::Twine(plan::kMaxRank));
+  };
+  for (unsigned i = 0; i < graph.numInputs(); ++i)
+    check("input", graph.input(i)->name, graph.input(i)->type());
+  for (auto [value, name] : llvm::zip(graph.outputs(), graph.outputNames))
+    check("output", name, value->type());
+}
+
+llvm::Expected<std::unique_ptr<Module>> loadModel(llvm::StringRef path,
+                                                  const ImportOptions &options,
+                                                  Diagnostics &diagnostics) {
+  llvm::Expected<std::unique_ptr<Module>> module =
+      path.ends_with(".dlc") ? readText(path, options)
+                             : importOnnx(path, options, diagnostics);
+  if (!module)
+    return module;
+  checkRanks((*module)->main(), diagnostics);
+  if (diagnostics.hasErrors())
+    return llvm::createStringError("%s: its ranks are not supported",
+                                   path.str().c_str());
+  return module;
+}
+
+/// A note where compiled kernels cannot be kept.
+static void checkCache(llvm::StringRef folder, Diagnostics &diagnostics) {
+  if (folder.empty())
+    return;
+  std::error_code error = llvm::sys::fs::create_directories(folder);
+  if (!error && !llvm::sys::fs::is_directory(folder))
+    error = std::make_error_code(std::errc::not_a_directory);
+  if (!error)
+    error = llvm::sys::fs::access(folder, llvm::sys::fs::AccessMode::Write);
+  if (error)
+    diagnostics.note("the cache of kernels, " + folder + ", cannot be used: " +
+                     error.message() + "; every kernel is compiled anew");
 }
 
 /// The passes on a copy of `module`, for one target.
@@ -233,6 +276,7 @@ llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath,
     return targets.takeError();
   if (llvm::Error e = checkBundlePath(bundlePath, modelPath))
     return e;
+  checkCache(options.cacheDir, diagnostics);
 
   bundle::BundleBuilder builder;
   builder.producer = std::string("dlc ") + version();

@@ -9,17 +9,26 @@ std::string Diagnostic::str() const {
   return place.empty() ? message : place + ": " + message;
 }
 
-void Diagnostics::note(Location location, const llvm::Twine &message) {
-  remarks.push_back({std::move(location), message.str()});
-}
-
-void Diagnostics::error(Location location, const llvm::Twine &message) {
-  // Names come from the model's file: nothing in them may steer a terminal.
+/// Names come from the model's file: nothing in them may steer a terminal.
+static std::string printable(const llvm::Twine &message) {
   std::string text = message.str();
   for (char &c : text)
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f')
       c = '?';
-  faults.push_back({std::move(location), std::move(text)});
+  return text;
+}
+
+void Diagnostics::note(Location location, const llvm::Twine &message) {
+  Diagnostic remark{std::move(location), printable(message)};
+  // Each specialisation says what they share.
+  for (const Diagnostic &said : remarks)
+    if (said.str() == remark.str())
+      return;
+  remarks.push_back(std::move(remark));
+}
+
+void Diagnostics::error(Location location, const llvm::Twine &message) {
+  faults.push_back({std::move(location), printable(message)});
 }
 
 void Diagnostics::print(llvm::raw_ostream &os, llvm::StringRef prefix) const {

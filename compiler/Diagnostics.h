@@ -25,8 +25,10 @@ class Diagnostics {
 public:
   void error(Location location, const llvm::Twine &message);
   void error(const llvm::Twine &message) { error(Location(), message); }
-  /// What is worth knowing but stops nothing: answers to --explain.
+  /// What is worth knowing but stops nothing, once: answers to --explain, what
+  /// was taken for granted.
   void note(Location location, const llvm::Twine &message);
+  void note(const llvm::Twine &message) { note(Location(), message); }
   llvm::ArrayRef<Diagnostic> notes() const { return remarks; }
   bool hasErrors() const { return !faults.empty(); }
   llvm::ArrayRef<Diagnostic> errors() const { return faults; }

@@ -6,7 +6,8 @@ namespace dlc {
 
 llvm::Expected<std::vector<ImportOptions>>
 specialisations(llvm::ArrayRef<std::string> shapes,
-                llvm::ArrayRef<std::string> bindings) {
+                llvm::ArrayRef<std::string> bindings,
+                llvm::ArrayRef<std::string> kept) {
   std::vector<ImportOptions> all(1);
   for (const std::string &text : shapes) {
     llvm::StringRef input = llvm::StringRef(text).rsplit('=').first;
@@ -15,10 +16,12 @@ specialisations(llvm::ArrayRef<std::string> shapes,
     if (llvm::Error e = all.back().addShape(text))
       return e;
   }
-  for (ImportOptions &o : all)
+  for (ImportOptions &o : all) {
+    o.kept.insert(kept.begin(), kept.end());
     for (const std::string &text : bindings)
       if (llvm::Error e = o.addBinding(text))
         return e;
+  }
   return all;
 }
 

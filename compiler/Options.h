@@ -33,10 +33,11 @@ struct CompileOptions {
 
 /// The specialisations that `--shape` texts (NAME=1x3x48x320) stand for: a
 /// second shape for an input that already has one begins the next. `--bind`
-/// texts go to all of them.
+/// texts and names of `--keep-input` go to all of them.
 llvm::Expected<std::vector<ImportOptions>>
 specialisations(llvm::ArrayRef<std::string> shapes,
-                llvm::ArrayRef<std::string> bindings);
+                llvm::ArrayRef<std::string> bindings,
+                llvm::ArrayRef<std::string> kept = {});
 
 /// The states that `--state` texts (INPUT=OUTPUT) stand for.
 llvm::Expected<std::vector<StateBinding>>

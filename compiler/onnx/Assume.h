@@ -12,4 +12,9 @@ namespace dlc {
 void assume(NodeReader &node, const Dim &left, Relation relation,
             const Dim &right, const llvm::Twine &what);
 
+/// Records that `size` is 1 or `other`; with `either`, that one of them is 1 or
+/// they are the same.
+void assumeRepeats(NodeReader &node, const Dim &size, const Dim &other,
+                   int64_t dimension, bool either = false);
+
 } // namespace dlc

@@ -221,12 +221,18 @@ llvm::SmallVector<Value *, 4> dlc::importGraph(const onnx::GraphProto &graph,
     diagnostics.error("graphs are nested deeper than " + llvm::Twine(kDeepest));
     return outputs;
   }
+  auto isFed = [&](llvm::StringRef name) {
+    return scope.depth == 0 && scope.isDefined(name) &&
+           llvm::any_of(graph.input(), [&](const onnx::ValueInfoProto &input) {
+             return input.name() == name;
+           });
+  };
   for (const onnx::TensorProto &tensor : graph.initializer())
-    if (!scope.defineInitializer(tensor))
+    if (!isFed(tensor.name()) && !scope.defineInitializer(tensor))
       diagnostics.error("initializer \"" + tensor.name() +
                         "\" is defined twice");
   for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
-    if (!scope.defineInitializer(tensor))
+    if (!isFed(tensor.values().name()) && !scope.defineInitializer(tensor))
       diagnostics.error("initializer \"" + tensor.values().name() +
                         "\" is defined twice");
   std::optional<std::vector<int>> order = nodeOrder(graph, diagnostics);

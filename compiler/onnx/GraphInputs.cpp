@@ -268,19 +268,30 @@ void InputTypes::run() {
     initializers.insert(tensor.name());
   for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
     initializers.insert(tensor.values().name());
-  // In old files an input with an initialiser is a weight.
+  // An input with an initialiser is a weight in old files, and one that need
+  // not be fed in new ones: a constant unless --keep-input or --bind names it.
   std::vector<const onnx::ValueInfoProto *> inputs;
+  llvm::StringSet<> constants;
   std::string list;
   for (const onnx::ValueInfoProto &input : graph.input()) {
-    if (initializers.contains(input.name()))
+    if (initializers.contains(input.name()) &&
+        !options.kept.count(input.name()) &&
+        !options.bindings.count(input.name())) {
+      constants.insert(input.name());
       continue;
+    }
     inputs.push_back(&input);
     list += (list.empty() ? "" : ", ") + input.name();
     if (!names.insert(input.name()).second)
       error(input, "is listed twice");
   }
   auto checkName = [&](llvm::StringRef flag, llvm::StringRef name) {
-    if (!names.contains(name))
+    if (constants.contains(name))
+      context.diagnostics.error(flag + " " + name +
+                                ": the model has a value for this input: "
+                                "--keep-input " +
+                                name + " makes it one that is fed");
+    else if (!names.contains(name))
       context.diagnostics.error(
           flag + " " + name + ": the model has no such input; its inputs are " +
           (list.empty() ? "none" : list));
@@ -289,6 +300,8 @@ void InputTypes::run() {
     checkName("--bind", name);
   for (const auto &[name, value] : options.shapes)
     checkName("--shape", name);
+  for (const std::string &name : options.kept)
+    checkName("--keep-input", name);
   for (const onnx::ValueInfoProto *input : inputs)
     learnSymbols(*input);
   for (const onnx::ValueInfoProto *input : inputs) {

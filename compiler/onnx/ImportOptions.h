@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,12 @@ struct ImportOptions {
   std::map<std::string, std::string> bindings;
   /// Shapes of inputs, overriding those of the model.
   std::map<std::string, std::vector<DimSpec>> shapes;
+  /// Inputs that stay inputs although the model has a value for them.
+  std::set<std::string> kept;
 
+  bool isEmpty() const {
+    return bindings.empty() && shapes.empty() && kept.empty();
+  }
   /// Adds `NAME=VALUE` to the bindings.
   llvm::Error addBinding(llvm::StringRef text);
   /// Adds `NAME=1x3x48x320` to the shapes. A dimension is a number, a range

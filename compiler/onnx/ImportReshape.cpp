@@ -196,17 +196,20 @@ void importExpand(NodeReader &n, NodeBuilder &b) {
              (n.context.known.isAtLeast(wants, 2) || wants.isConstant(0)))
       return n.error("the input " + x->type().str() +
                      " does not broadcast to shape " + shapeText(*wanted));
-    else if (has.isConstant()) { // the other is 1 or the same
-      assume(n, (wants - 1) * (wants - has), Relation::Equal, 0,
-             "a shape of 1 or " + has.str() + " in dimension " +
-                 llvm::Twine(i));
+    else if (has.isConstant() && !has.isConstant(0)) {
+      assumeRepeats(n, wants, has, int64_t(i));
       shape.push_back(has);
-    } else
-      return n.error("whether the input " + x->type().str() +
-                     " broadcasts to shape " + shapeText(*wanted) +
-                     " cannot be told: fix it with --shape");
+    } else if (wants.isConstant() && !wants.isConstant(0)) {
+      shape.push_back(wants);
+    } else {
+      // The larger one, unless there are no elements at all.
+      assumeRepeats(n, has, wants, int64_t(i), /*either=*/true);
+      Dim some = min(min(has, wants), 1);
+      shape.push_back(
+          simplify(max(has, wants) * some, n.context.module.symbols));
+    }
   }
-  n.result(b.broadcast(x, shape));
+  n.result(b.stretch(x, shape));
 }
 
 /// Each repeated dimension as [repeats, size], broadcast, joined.

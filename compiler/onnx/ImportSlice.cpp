@@ -43,8 +43,9 @@ static bool assumeNotNegative(NodeReader &n, const Dim &d) {
   return !s.upper || s.lower <= *s.upper;
 }
 
-/// A start or end of a slice along a dimension of `size`, between 0 and `most`
-/// (which is `size` or one less), -1 too where `least` says so.
+/// A start or end of a slice along a dimension of `size`: at least `least`, which
+/// is 0 or -1, but in any case at most `most`, which is `size` or one less. So
+/// a slice backwards starts at -1, where it ends too, if there is no element.
 static std::optional<Dim> sliceBound(NodeReader &n, const Dim &given,
                                      const Dim &size, int64_t least,
                                      const Dim &most) {
@@ -54,8 +55,8 @@ static std::optional<Dim> sliceBound(NodeReader &n, const Dim &given,
     if (given.constant() >= kEndless)
       return most;
     if (given.constant() <= -kEndless)
-      return Dim(least);
-    if (given.constant() < 0)
+      position = Dim(least);
+    else if (given.constant() < 0)
       position = given + size;
   } else if (known.isAtLeast(Dim(0) - given, 1)) {
     position = given + size;
@@ -65,9 +66,15 @@ static std::optional<Dim> sliceBound(NodeReader &n, const Dim &given,
             "--shape");
     return std::nullopt;
   }
-  if (!known.isAtMost(position, most))
-    position = known.isAtMost(most, position) ? most : min(position, most);
-  return known.atLeast(position, least);
+  auto atMost = [&](const Dim &d) {
+    return known.isAtMost(d, most)   ? d
+           : known.isAtMost(most, d) ? most
+                                     : min(d, most);
+  };
+  // No element: `most` is -1, and below a `least` of 0.
+  if (most != size && least == 0 && !known.isAtLeast(size, 1))
+    return atMost(known.atLeast(position, least));
+  return known.atLeast(atMost(position), least);
 }
 
 static void slice(NodeReader &n, NodeBuilder &b, llvm::ArrayRef<Dim> starts,
@@ -177,8 +184,11 @@ void importSplit(NodeReader &n, NodeBuilder &b) {
       sizes->back() = n.context.known.atLeast(whole - part * Dim(parts - 1), 0);
   }
   Dim start(0), total(0);
-  for (const Dim &size : *sizes)
+  for (const Dim &size : *sizes) {
+    if (size.isConstant() && size.constant() < 0)
+      return n.error("split holds " + size.str() + ", expected 0 or more");
     total = total + size;
+  }
   bool given = n.hasInput(1) || n.has("split");
   if (given && provedEqual(total, whole) == Proof::Refuted)
     return n.error("split adds up to " + total.str() + ", dimension " +

@@ -206,6 +206,8 @@ void importOneHot(NodeReader &n, NodeBuilder &b) {
   const Dim &size = depth->front();
   if (n.failed())
     return;
+  if (size.isConstant() && size.constant() < 1)
+    return n.error("depth is " + size.str() + ", expected 1 or more");
   Value *index = b.unsqueeze(b.cast(indices, DataType::I64), {axis});
   Value *zero = b.scalar(DataType::I64, 0);
   index = b.select(b.emit<LessOp>(index, zero),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The building blocks of compositions.
 #include "compiler/onnx/NodeBuilder.h"
+#include "compiler/onnx/Assume.h"
 #include <numeric>
 
 using namespace dlc;
@@ -23,10 +24,13 @@ bool NodeBuilder::isValid(const Op &op) {
     bool negative = llvm::any_of(type.shape, [](const Dim &d) {
       return d.isConstant() && d.constant() < 0;
     });
-    if (!count.overflowed() && !negative &&
-        !(count.isConstant() && count.constant() > INT64_MAX / 8))
+    if (negative)
+      node.error("a dimension of its result is negative: " + type.str());
+    else if (count.overflowed() ||
+             (count.isConstant() && count.constant() > INT64_MAX / 8))
+      node.error("its result has more than 2^60 elements: " + type.str());
+    else
       continue;
-    node.error("its dimensions overflow: " + type.str());
     return false;
   }
   return true;
@@ -107,6 +111,69 @@ Value *NodeBuilder::broadcast(Value *x, llvm::ArrayRef<Dim> shape) {
   return llvm::ArrayRef<Dim>(x->type().shape) == shape
              ? x
              : emit<BroadcastOp>(x, shape);
+}
+
+Value *NodeBuilder::stretch(Value *x, llvm::ArrayRef<Dim> shape) {
+  if (node.failed())
+    return nullptr;
+  const Shape from = x->type().shape;
+  size_t offset = shape.size() - from.size();
+  std::vector<Dim> low(from.size()), high = low;
+  bool open = false;
+  for (size_t i = 0; i < from.size(); ++i) {
+    const Dim &has = from[i], &wants = shape[offset + i];
+    if (has.isConstant(1) || has == wants)
+      continue;
+    assumeRepeats(node, has, wants, int64_t(i));
+    // Where there is one element, it is the last one, too.
+    high[i] = wants - has;
+    if (!node.context.known.isAtLeast(wants, 1))
+      high[i] = dlc::max(high[i], 0); // one element, repeated not once
+    open = true;
+  }
+  if (open)
+    x = emit<PadOp>(x, nullptr, low, high, PadMode::Edge);
+  for (size_t i = 0; i < from.size() && open && !node.failed(); ++i)
+    if (high[i].kind() == Dim::Kind::Max)
+      x = slice(x, int64_t(i), 0, shape[offset + i]);
+  return broadcast(x, shape);
+}
+
+/// Is its value known on the host before the run?
+static bool isOfHost(const Dim &d, const SymbolTable &symbols) {
+  bool known = true;
+  d.forEachSymbol([&](llvm::StringRef name) {
+    auto symbol = symbols.find(name);
+    known &= symbol != symbols.end() &&
+             symbol->second.home == SymbolHome::HostArgument;
+  });
+  return known;
+}
+
+void NodeBuilder::lineUp(llvm::MutableArrayRef<Value *> operands) {
+  int64_t rank = 0;
+  for (Value *v : operands)
+    rank = std::max(rank, v ? v->type().rank() : 0);
+  for (int64_t back = 1; back <= rank && !node.failed(); ++back) {
+    auto size = [&](Value *v) {
+      return v && back <= v->type().rank() ? v->type().dim(-back) : Dim(1);
+    };
+    const auto *fixed = llvm::find_if(operands, [&](Value *v) {
+      return size(v).isConstant() && size(v).constant() > 1;
+    });
+    if (fixed == operands.end())
+      continue;
+    Dim whole = size(*fixed);
+    for (Value *&v : operands) {
+      Dim has = size(v);
+      if (has.isConstant() || node.context.known.isAtLeast(has, 2) ||
+          !isOfHost(has, node.context.module.symbols))
+        continue;
+      std::vector<Dim> shape(v->type().shape.begin(), v->type().shape.end());
+      shape[shape.size() - size_t(back)] = whole;
+      v = stretch(v, shape);
+    }
+  }
 }
 
 Value *NodeBuilder::slice(Value *x, int64_t axis, const Dim &start,

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "compiler/onnx/NodeReader.h"
+#include <array>
+#include <tuple>
 
 namespace dlc {
 
@@ -23,12 +25,18 @@ public:
   template <class T, class... Args> T emitOp(Args &&...args) {
     if (node.failed())
       return T();
-    llvm::Expected<T> op = builder.tryCreate<T>(std::forward<Args>(args)...);
-    if (!op)
-      node.error(op.takeError());
-    else if (isValid(*op->op()))
-      return *op;
-    return T();
+    if constexpr (sizeof...(Args) > 1 &&
+                  (std::is_convertible_v<Args, Value *> && ...)) {
+      if (hasTrait(T::opKind, OpTrait::Pointwise)) {
+        std::array<Value *, sizeof...(Args)> operands{args...};
+        lineUp(operands);
+        return node.failed()
+                   ? T()
+                   : std::apply([&](auto... v) { return create<T>(v...); },
+                                operands);
+      }
+    }
+    return create<T>(std::forward<Args>(args)...);
   }
 
   //===--- Constants
@@ -69,6 +77,10 @@ public:
   Value *reshape(Value *x, llvm::ArrayRef<Dim> shape);
   Value *transpose(Value *x, llvm::ArrayRef<int64_t> permutation);
   Value *broadcast(Value *x, llvm::ArrayRef<Dim> shape);
+  /// Broadcast to a shape of which no dimension is known to differ from x's:
+  /// each of x's is 1 or the same when the sizes are known, and a constraint
+  /// says so.
+  Value *stretch(Value *x, llvm::ArrayRef<Dim> shape);
   /// Elements start ... start+size-1 along one axis.
   Value *slice(Value *x, int64_t axis, const Dim &start, const Dim &size);
   Value *unsqueeze(Value *x,
@@ -94,6 +106,17 @@ public:
   Builder &raw() { return builder; }
 
 private:
+  template <class T, class... Args> T create(Args &&...args) {
+    llvm::Expected<T> op = builder.tryCreate<T>(std::forward<Args>(args)...);
+    if (!op)
+      node.error(op.takeError());
+    else if (isValid(*op->op()))
+      return *op;
+    return T();
+  }
+  /// A symbolic size of one operand that meets a number of another one may be 1
+  /// at run time: it repeats then.
+  void lineUp(llvm::MutableArrayRef<Value *> operands);
   /// The rules of its record hold, and its results are of a size that exists.
   bool isValid(const Op &op);
   NodeReader &node;

@@ -44,6 +44,31 @@ static void eraseUnused(Graph &graph) {
       eraseUnused(op.region(i));
 }
 
+/// A note where the shape that the model declares of an output contradicts the
+/// one that its nodes give: exporters and editors of models leave old ones.
+static void compareShapes(const onnx::ValueInfoProto &declared,
+                          const TensorType &found, Diagnostics &diagnostics) {
+  if (!declared.type().tensor_type().has_shape())
+    return;
+  const auto &dims = declared.type().tensor_type().shape().dim();
+  std::string text;
+  bool differs = dims.size() != found.rank();
+  for (int i = 0; i < dims.size(); ++i) {
+    const auto &dim = dims[i];
+    text +=
+        (i ? "x" : "") + (dim.has_dim_value() ? std::to_string(dim.dim_value())
+                          : dim.dim_param().empty() ? "?"
+                                                    : dim.dim_param());
+    differs |= dim.has_dim_value() && i < found.rank() &&
+               found.shape[size_t(i)].isConstant() &&
+               found.shape[size_t(i)].constant() != dim.dim_value();
+  }
+  if (differs)
+    diagnostics.note("output \"" + declared.name() + "\" is declared as " +
+                     (text.empty() ? "a scalar" : text) + ", its nodes give " +
+                     found.str() + ", which holds");
+}
+
 static llvm::Error asError(const Diagnostics &diagnostics,
                            llvm::StringRef path) {
   size_t count = diagnostics.errors().size();
@@ -95,6 +120,9 @@ dlc::importOnnx(llvm::StringRef path, const ImportOptions &options,
       diagnostics.error("output \"" + declared.name() + "\" is declared as " +
                         onnxTypeName(type) + ", its node gives " +
                         stringify(found));
+    // Other sizes than the model's own make other outputs.
+    if (options.shapes.empty() && options.bindings.empty())
+      compareShapes(declared, outputs[size_t(i)]->type(), diagnostics);
     graph.addOutput(outputs[size_t(i)]);
     graph.outputNames.push_back(declared.name());
   }

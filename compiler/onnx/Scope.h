@@ -41,11 +41,18 @@ public:
   bool define(llvm::StringRef name, Value *value) {
     return !initializers.count(name) && values.try_emplace(name, value).second;
   }
+  /// Has the name been given in this graph, other than to an initialiser?
+  bool isDefined(llvm::StringRef name) const { return values.count(name); }
   bool defineInitializer(const onnx::TensorProto &tensor);
   bool defineInitializer(const onnx::SparseTensorProto &tensor);
   /// An outer value as this scope's graph sees it: an input of its region, or a
   /// copy where the value is known.
   Value *bringIn(Value *outer);
+
+  /// Is what is imported here run only if a condition holds at run time?
+  bool isConditional() const {
+    return captures || (parent && parent->isConditional());
+  }
 
   ImportContext &context;
   Builder &builder;

@@ -24,7 +24,7 @@ AutoPad dlc::readAutoPad(NodeReader &n) {
                    {"SAME_LOWER", AutoPad::SameLower}});
 }
 
-static constexpr int64_t kLargest = int64_t(1) << 40; // no product overflows
+static constexpr int64_t kLargest = int64_t(1) << 31; // no product overflows
 
 static bool hasLength(NodeReader &n, llvm::StringRef name,
                       llvm::ArrayRef<int64_t> values, size_t expected) {
@@ -46,7 +46,7 @@ std::vector<int64_t> dlc::readPerDimension(NodeReader &n, llvm::StringRef name,
   for (int64_t value : values)
     if (value < 1 || value > kLargest) {
       n.error("attribute \"" + name + "\" holds " + llvm::Twine(value) +
-              ", expected positive numbers");
+              ", expected 1 to " + llvm::Twine(kLargest));
       return ones;
     }
   return values;
@@ -61,7 +61,7 @@ dlc::readPads(NodeReader &n, size_t dimensions) {
   for (int64_t pad : pads)
     if (pad < 0 || pad > kLargest) {
       n.error("attribute \"pads\" holds " + llvm::Twine(pad) +
-              ", expected numbers from 0 on");
+              ", expected 0 to " + llvm::Twine(kLargest));
       return {zeros, zeros};
     }
   return {{pads.begin(), pads.begin() + int64_t(dimensions)},
@@ -82,7 +82,7 @@ dlc::readWindow(NodeReader &n, llvm::ArrayRef<Dim> spatial,
   for (int64_t k : g.kernel)
     if (k < 1 || k > kLargest)
       n.error("the kernel has size " + llvm::Twine(k) +
-              ", expected positive numbers");
+              ", expected 1 to " + llvm::Twine(kLargest));
   if (n.failed())
     return std::nullopt;
   const KnownValues &known = n.context.known;

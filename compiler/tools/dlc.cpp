@@ -39,6 +39,8 @@ cl::list<std::string> bindTexts("bind", cl::value_desc("NAME=VALUE"), cl::cat(ca
                                 cl::desc("make an input a constant"));
 cl::list<std::string> stateTexts("state", cl::value_desc("INPUT=OUTPUT"), cl::cat(category),
                                  cl::desc("the session keeps this output and gives it to this input in the next run; zeros at first"));
+cl::list<std::string> keptNames("keep-input", cl::CommaSeparated, cl::value_desc("NAME,..."), cl::cat(category),
+                                cl::desc("keep an input that has a value in the model; otherwise it is that constant"));
 cl::opt<std::string> emitText("emit", cl::value_desc("import|ir|cuda|plan"), cl::cat(category),
                               cl::desc("print instead of writing a bundle: the model as read, after the passes, its kernels, its plan"));
 cl::list<std::string> disabled("disable-pass", cl::CommaSeparated, cl::value_desc("name,..."), cl::cat(category),
@@ -59,12 +61,15 @@ cl::opt<std::string> checkModel(cl::Positional, cl::desc("<model.onnx>"), cl::Re
 cl::list<std::string> checkShapes("shape", cl::value_desc("NAME=1x3x224x224"), cl::sub(check), cl::cat(category), cl::desc("as for dlc"));
 cl::list<std::string> checkBinds("bind", cl::value_desc("NAME=VALUE"), cl::sub(check), cl::cat(category), cl::desc("as for dlc"));
 
+cl::list<std::string> checkKept("keep-input", cl::CommaSeparated, cl::value_desc("NAME,..."), cl::sub(check), cl::cat(category), cl::desc("as for dlc"));
+
 cl::opt<std::string> verifyModel(cl::Positional, cl::desc("<model.onnx>"), cl::Required, cl::sub(verifyCommand), cl::cat(category));
 cl::opt<std::string> verifyBundle(cl::Positional, cl::desc("<model.bundle>"), cl::Required, cl::sub(verifyCommand), cl::cat(category));
 cl::list<std::string> verifyInputs("input", cl::value_desc("NAME=FILE.npy"), cl::sub(verifyCommand), cl::cat(category), cl::desc("input values; random ones otherwise"));
 cl::list<std::string> verifyShapes("shape", cl::value_desc("NAME=1x3x224x224"), cl::sub(verifyCommand), cl::cat(category), cl::desc("shape to run, for inputs whose shape is open"));
 cl::list<std::string> verifyBinds("bind", cl::value_desc("NAME=VALUE"), cl::sub(verifyCommand), cl::cat(category), cl::desc("as when the bundle was made"));
 cl::list<std::string> verifyStates("state", cl::value_desc("INPUT=OUTPUT"), cl::sub(verifyCommand), cl::cat(category), cl::desc("as when the bundle was made"));
+cl::list<std::string> verifyKept("keep-input", cl::CommaSeparated, cl::value_desc("NAME,..."), cl::sub(verifyCommand), cl::cat(category), cl::desc("as when the bundle was made"));
 cl::opt<std::string> verifyDevice("device", cl::init("auto"), cl::value_desc("auto|cuda|host"), cl::sub(verifyCommand), cl::cat(category), cl::desc("what runs the bundle"));
 cl::opt<unsigned> verifySeed("seed", cl::init(1), cl::sub(verifyCommand), cl::cat(category), cl::desc("of the random inputs"));
 
@@ -76,8 +81,9 @@ int fail(Error e) { return fail(toString(std::move(e))); }
 
 /// One line per problem; returns whether there were any.
 bool print(const Diagnostics &diagnostics) {
-  for (const Diagnostic &d : diagnostics.notes())
-    WithColor::note(errs()) << d.str() << "\n";
+  if (!quiet || !explain.empty())
+    for (const Diagnostic &d : diagnostics.notes())
+      WithColor::note(errs()) << d.str() << "\n";
   for (const Diagnostic &d : diagnostics.errors())
     WithColor::error(errs(), "dlc") << d.str() << "\n";
   return diagnostics.hasErrors();
@@ -89,8 +95,9 @@ std::vector<std::string> list(const cl::list<std::string> &texts) {
 
 /// The one specialisation that commands on a single model take.
 Expected<ImportOptions> importOptions(const cl::list<std::string> &shapes,
-                                      const cl::list<std::string> &binds) {
-  Expected<std::vector<ImportOptions>> all = specialisations(list(shapes), list(binds));
+                                      const cl::list<std::string> &binds,
+                                      const cl::list<std::string> &kept) {
+  Expected<std::vector<ImportOptions>> all = specialisations(list(shapes), list(binds), list(kept));
   if (!all)
     return all.takeError();
   if (all->size() > 1)
@@ -153,7 +160,7 @@ private:
 };
 
 int runCheck() {
-  Expected<ImportOptions> options = importOptions(checkShapes, checkBinds);
+  Expected<ImportOptions> options = importOptions(checkShapes, checkBinds, checkKept);
   if (!options)
     return fail(options.takeError());
   Diagnostics diagnostics;
@@ -176,7 +183,7 @@ int runCheck() {
 
 int runVerify() {
   VerifyOptions options;
-  Expected<ImportOptions> import = importOptions(verifyShapes, verifyBinds);
+  Expected<ImportOptions> import = importOptions(verifyShapes, verifyBinds, verifyKept);
   if (!import)
     return fail(import.takeError());
   options.import = std::move(*import);
@@ -212,7 +219,7 @@ int runCompile() {
   if (model.empty())
     return fail("no model given: expected dlc model.onnx -o model.bundle (dlc --help says more)");
   CompileOptions options;
-  Expected<std::vector<ImportOptions>> all = specialisations(list(shapeTexts), list(bindTexts));
+  Expected<std::vector<ImportOptions>> all = specialisations(list(shapeTexts), list(bindTexts), list(keptNames));
   if (!all)
     return fail(all.takeError());
   options.specialisations = std::move(*all);

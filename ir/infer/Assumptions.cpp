@@ -71,7 +71,8 @@ private:
     for (auto [i, d] : llvm::enumerate(from))
       if (!d.isConstant(1))
         equal(d, to[offset + i],
-              "shapes that agree in dimension " + text(offset + i));
+              "shapes that agree in dimension " + text(offset + i) +
+                  " (one that repeats has to be 1 at compile time: --shape)");
   }
 
   Module &module;
@@ -121,7 +122,7 @@ void Recorder::pad(PadOp pad) {
       case PadMode::Edge:
       case PadMode::Wrap:
         atMost(0, amount, "no negative pads in" + where);
-        atMost(1, in[d], "an element to repeat in" + where);
+        atMost(min(amount, 1), in[d], "an element to repeat in" + where);
         break;
       }
     }

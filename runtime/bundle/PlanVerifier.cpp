@@ -207,9 +207,10 @@ PlanVerifier::verifyPorts(const std::vector<std::unique_ptr<PortT>> &ports,
     std::string name = say(what, " \"", port->name, "\"");
     if (port->type > ElementType::MAX)
       return bad(say(name, " has an unknown type"));
-    if (port->dims.size() > DLC_MAX_RANK)
+    static_assert(kMaxRank == DLC_MAX_RANK);
+    if (port->dims.size() > kMaxRank)
       return bad(say(name, " has rank ", port->dims.size(), ", at most ",
-                     DLC_MAX_RANK, " is supported"));
+                     kMaxRank, " is supported"));
     for (uint32_t dim : port->dims)
       DLC_RETURN_IF_FAILED(expression(dim, name));
     DLC_RETURN_IF_FAILED(buffer(port->buffer, name));

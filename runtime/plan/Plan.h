@@ -2,6 +2,7 @@
 // The plan's generated classes, and the few constants the schema cannot say.
 #pragma once
 
+#include "runtime/plan/Limits.h"
 #include "runtime/plan/plan_generated.h"
 
 #include <cstdint>

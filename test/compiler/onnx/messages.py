@@ -212,10 +212,35 @@ case("input dimensions overflow", model(
     node("Relu", "x"), [("x", F32, [2**40, 2**40])]), """
 input "x": its dimensions overflow: tensor<1099511627776x1099511627776xf32>
 """)
+case("stride without end", model(
+    node("Conv", "x w", strides=[2**63 - 1]), [("x", F32, [1, 1, 8])],
+    constants=[constant("w", [[[1, 2]]], "f4")]), """
+node "n" (Conv): attribute "strides" holds 9223372036854775807, expected 1 to 2147483648
+""")
+case("pads without end", model(
+    node("Conv", "x w", pads=[0, 2**62]), [("x", F32, [1, 1, 8])],
+    constants=[constant("w", [[[1, 2]]], "f4")]), """
+node "n" (Conv): attribute "pads" holds 4611686018427387904, expected 0 to 2147483648
+""")
+case("part of a negative size", model(
+    node("Split", "x s", "y z"), [("x", F32, [4])],
+    constants=[constant("s", [5, -1], "i8")], outputs="y z"), """
+node "n" (Split): split holds -1, expected 0 or more
+""")
+case("negative depth", model(
+    node("OneHot", "x d v"), [("x", I64, [4])],
+    constants=[constant("d", -3, "i8"), constant("v", [0, 1], "f4")]), """
+node "n" (OneHot): depth is -3, expected 1 or more
+""")
+case("huge depth", model(
+    node("OneHot", "x d v"), [("x", I64, [4])],
+    constants=[constant("d", 2**62, "i8"), constant("v", [0, 1], "f4")]), """
+node "n" (OneHot): its result has more than 2^60 elements: tensor<1x4611686018427387904xi64>
+""")
 case("dimensions overflow inside", model(
     node("Expand", "x s"), constants=[
         constant("s", [2**30, 2**30, 2, 3], "i8")]), """
-node "n" (Expand): its dimensions overflow: tensor<1073741824x1073741824x2x3xf32>
+node "n" (Expand): its result has more than 2^60 elements: tensor<1073741824x1073741824x2x3xf32>
 """)
 case("tensor data", model(node("Add", "x w"), constants=[TensorProto(
     name="w", data_type=F32, dims=[2, 3], raw_data=b"123")]), """
@@ -264,13 +289,16 @@ case("branches of two types", model(
     node("If", "c", then_branch=graph([node("Relu", "x", "a", "one")], "a"),
          else_branch=graph([node("Shape", "x", "a", "other")], "a")),
     [("x", F32, [2, 3]), ("c", BOOL, [])]), """
-node "n" (If): output 0 is tensor<2x3xf32> in one branch and tensor<2xi64> in the other, expected one type for both
+node "n" (If): output 0 is tensor<2x3xf32> in one branch and tensor<2xi64> in the other, expected one element type; which one is taken is not known at compile time: it is computed from the values of input "c", which are only known at run time, unless --bind makes it a constant
 """)
-case("branches of two shapes", model(
+case("branches of two ranks", model([
+    node("Size", "x", "size"), node("Less", "size six", "c"),
     node("If", "c", then_branch=graph([node("Relu", "x", "a", "one")], "a"),
-         else_branch=graph([node("Transpose", "x", "a", "other")], "a")),
-    [("x", F32, ["K", 3]), ("c", BOOL, [])]), """
-node "n" (If): output 0 is tensor<"K"x3xf32> in one branch and tensor<3x"K"xf32> in the other, expected one type for both; sizes given by --shape may decide which is taken
+         else_branch=graph([node("Flatten", "x", "b", "flat", axis=0),
+                            node("Squeeze", "b zero", "a", "other")], "a"))],
+    [("x", F32, ["K", 3])], constants=[
+        constant("six", 6, "i8"), constant("zero", [0], "i8")]), """
+node "n" (If): output 0 is tensor<"K"x3xf32> in one branch and tensor<(3*"K")xf32> in the other, expected one rank; fixed sizes of input "x", with --shape, decide which one is taken
 """)
 case("inside a function", model(
     node("Twice", "x", "y", "call", domain="here"), domains=["here"],

@@ -1,121 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// If and Loop: resolved where what decides them is known, else as regions.
-#include "compiler/onnx/GraphImporter.h"
+// Loop: written out where it is known to be short, else as a region.
+#include "compiler/onnx/ControlParts.h"
 #include "compiler/onnx/Operators.h"
 
 using namespace dlc;
 
 namespace dlc {
-
-static const onnx::GraphProto *graphAttribute(NodeReader &n,
-                                              llvm::StringRef name) {
-  const auto *a = n.attribute(name, onnx::AttributeProto::GRAPH);
-  if (!a && !n.failed())
-    n.error("attribute \"" + name + "\" is missing");
-  return a ? &a->g() : nullptr;
-}
-
-/// Results of a graph that could not be imported have been reported; the node
-/// fails without a word of its own.
-static bool complete(llvm::ArrayRef<Value *> values) {
-  return llvm::all_of(values, [](Value *v) { return v != nullptr; });
-}
-
-/// Sequences exist at import only and cannot leave a region.
-static bool areTensors(NodeReader &n, llvm::ArrayRef<Value *> values) {
-  for (Value *value : values)
-    if (value && n.context.sequences.count(value)) {
-      n.error("its results hold a sequence, supported are tensors where it is "
-              "decided at run time");
-      return false;
-    }
-  return true;
-}
-
-/// Infers and inserts an op whose regions have been filled.
-static bool finish(NodeReader &n, Builder &builder, Op *op,
-                   llvm::ArrayRef<TensorType> types) {
-  Graph &graph = builder.currentGraph();
-  graph.remove(op);
-  op->setResultTypes(types);
-  graph.insert(graph.end(), op);
-  if (llvm::Error e = verifyOp(*op)) {
-    n.error(std::move(e));
-    return false;
-  }
-  return true;
-}
-
-void importIf(NodeReader &n, NodeBuilder &b) {
-  const onnx::GraphProto *branches[2] = {graphAttribute(n, "then_branch"),
-                                         graphAttribute(n, "else_branch")};
-  Value *condition = n.input(0);
-  if (n.failed())
-    return;
-  if (condition->type().element != DataType::Bool ||
-      !condition->type().elementCount().isConstant(1))
-    return n.error("condition is " + condition->type().str() +
-                   ", expected a scalar of bool");
-  for (const onnx::GraphProto *branch : branches)
-    if (size_t(branch->output_size()) != n.results().size())
-      return n.error("a branch has " + llvm::Twine(branch->output_size()) +
-                     " outputs, the node has " +
-                     llvm::Twine(n.results().size()));
-  if (std::optional<Constant> known = n.context.known.constant(condition)) {
-    // Only the branch that is taken, in place.
-    Scope scope(n.scope);
-    llvm::SmallVector<Value *, 4> values =
-        importGraph(*branches[known->intAt(0) ? 0 : 1], scope);
-    if (!complete(values))
-      return n.failSilently();
-    for (unsigned i = 0; i < values.size(); ++i)
-      n.result(i, values[i]);
-    return;
-  }
-  Builder &builder = b.raw();
-  Graph &graph = builder.currentGraph();
-  Op *op = IfOp::make(n.location(), b.reshape(condition, {}), {});
-  graph.insert(graph.end(), op);
-  Captures captures;
-  llvm::SmallVector<Value *, 4> values[2];
-  for (unsigned i = 0; i < 2; ++i) {
-    Builder inner(op->region(i));
-    Scope scope(n.scope, inner, captures);
-    values[i] = importGraph(*branches[i], scope);
-    op->region(i).setOutputs(values[i]);
-  }
-  bool good = complete(values[0]) && complete(values[1]) &&
-              areTensors(n, values[0]) && areTensors(n, values[1]);
-  llvm::SmallVector<TensorType, 2> types;
-  for (unsigned i = 0; good && i < values[0].size(); ++i) {
-    const TensorType &yes = values[0][i]->type(), &no = values[1][i]->type();
-    if (yes != no) {
-      bool open = !yes.isStatic() || !no.isStatic();
-      n.error(
-          "output " + llvm::Twine(i) + " is " + yes.str() +
-          " in one branch and " + no.str() +
-          " in the other, expected one type for both" +
-          (open ? "; sizes given by --shape may decide which is taken" : ""));
-      good = false;
-    } else {
-      types.push_back(yes);
-    }
-  }
-  if (!good) {
-    op->erase();
-    return n.failSilently();
-  }
-  // Captures of the second branch are inputs of the first as well.
-  for (unsigned i = 0; i < 2; ++i)
-    while (op->region(i).numInputs() < captures.size())
-      op->region(i).addInput(captures[op->region(i).numInputs()]->type());
-  llvm::SmallVector<Value *, 8> operands{op->operand(0)};
-  operands.append(captures.begin(), captures.end());
-  op->setOperands(operands);
-  if (finish(n, builder, op, types))
-    for (unsigned i = 0; i < types.size(); ++i)
-      n.result(i, op->result(i));
-}
 
 namespace {
 
@@ -125,6 +15,7 @@ struct LoopParts {
   Value *trips = nullptr, *condition = nullptr;
   llvm::SmallVector<Value *, 4> carried;
   std::optional<int64_t> knownTrips;
+  std::optional<Dim> bound; ///< at most as many, of sizes that the host knows
   std::optional<bool> knownCondition;
   size_t scans = 0;
 };
@@ -230,21 +121,24 @@ static void region(NodeReader &n, NodeBuilder &b, LoopParts &parts) {
   if (good && parts.scans) {
     // Trips are counted while it runs, unless nothing can end it early.
     Dim count;
-    if (parts.knownTrips && parts.knownCondition == true &&
+    if (parts.bound && parts.knownCondition == true &&
         conditionStays(*parts.body)) {
-      count = Dim(*parts.knownTrips);
+      count = *parts.bound;
     } else {
       std::string name = n.context.freshSymbol(
           n.proto().output(int(parts.carried.size())) + "_count");
       Symbol &symbol = n.context.module.symbols.find(name)->second;
       symbol.home = SymbolHome::DeviceCell;
       symbol.lower = 0;
-      symbol.upper = parts.knownTrips;
-      if (parts.knownTrips)
-        symbol.bound = Dim(*parts.knownTrips);
-      if (!parts.knownTrips) {
-        n.error("the number of its iterations has no bound that is known at "
-                "compile time, which its scan outputs need");
+      symbol.bound = parts.bound;
+      if (parts.bound)
+        symbol.upper = upperBound(*parts.bound, n.context.module.symbols);
+      if (!parts.bound) {
+        n.error("the number of its iterations has no bound that shapes give, "
+                "which its scan outputs need" +
+                (parts.trips ? ": " + n.context.known.whyUnknown(parts.trips) +
+                                   " (--bind makes an input a constant)"
+                             : std::string(": it has no trip count")));
         good = false;
       }
       count = Dim::symbol(name);
@@ -262,7 +156,7 @@ static void region(NodeReader &n, NodeBuilder &b, LoopParts &parts) {
   llvm::SmallVector<Value *, 8> operands(op->operands());
   operands.append(captures.begin(), captures.end());
   op->setOperands(operands);
-  if (finish(n, builder, op, types))
+  if (finishRegions(n, builder, op, types))
     for (unsigned i = 0; i < types.size(); ++i)
       n.result(i, op->result(i));
 }
@@ -278,6 +172,9 @@ void importLoop(NodeReader &n, NodeBuilder &b) {
             n.context.known.ints(n.input(0)))
       parts.knownTrips =
           known->empty() ? 0 : std::max<int64_t>(0, known->front());
+    std::optional<std::vector<Dim>> most = n.context.known.dims(n.input(0));
+    if (most && most->size() == 1)
+      parts.bound = n.context.known.atLeast(most->front(), 0);
   }
   parts.knownCondition = true;
   if (n.hasInput(1)) {
