@@ -139,9 +139,10 @@ TEST(Constraint, RecordedPrintedParsedCloned) {
   ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
   ASSERT_FALSE(bool(recordAssumptions(**module)));
   ASSERT_EQ((*module)->constraints.size(), 2u);
-  EXPECT_EQ((*module)->constraints[0].sentence,
-            "node \"sum\" (Add): expected shapes that agree in dimension 0 (one that "
-            "repeats has to be 1 at compile time: --shape), \"W\" == \"H\"");
+  EXPECT_EQ(
+      (*module)->constraints[0].sentence,
+      "node \"sum\" (Add): expected shapes that agree in dimension 0 (one that "
+      "repeats has to be 1 at compile time: --shape), \"W\" == \"H\"");
   ASSERT_FALSE(bool(recordAssumptions(**module)));
   std::string text = print(**module);
   EXPECT_EQ((*module)->constraints.size(), 2u) << text;
