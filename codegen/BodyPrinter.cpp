@@ -130,7 +130,8 @@ Dim BodyPrinter::offset(const TensorType &type, const Coordinates &at) {
 std::string BodyPrinter::define(const std::string &type,
                                 const std::string &expression, bool perLane) {
   std::string name = "v" + std::to_string(names++);
-  (perLane ? lanes : before) +=
+  // What is read under a guard of the lane's is the lane's as well.
+  (perLane || guardsPerLane() ? lanes : before) +=
       "const " + type + " " + name + " = " + expression + ";\n";
   return name;
 }
