@@ -72,15 +72,16 @@ bool canonicalizeCast(Op *op, Rewriter &rewriter, PassContext &context) {
   bool exact = holdsAll(middle, from);
   bool ours = op->kind() == OpKind::Convert && inner->kind() == OpKind::Convert;
   // Rounding that is ours may be left out, unless the rounded value is stored
-  // for others anyway: then reading it moves fewer bytes than a second copy.
-  bool elided = ours && input->hasOneUse();
+  // anyway, for others, for several or because a contraction or window begins a
+  // kernel: then reading it moves fewer bytes.
+  bool elided = ours && input->hasOneUse() &&
+                op->result()->uses().size() <= 1 && !isReadByHero(op->result());
   if (!exact && !elided) {
     if (op->kind() == OpKind::Cast || inner->kind() == OpKind::Cast)
       context.decline(*op, "the cast before it rounds, which the model asks "
                            "for");
     else
-      context.decline(*op, "the value in between has other uses and is stored "
-                           "anyway");
+      context.decline(*op, "the value in between is stored anyway");
     return false;
   }
   if (from == to)

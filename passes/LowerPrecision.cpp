@@ -40,6 +40,13 @@ private:
     return value && value->type().element == DataType::F32;
   }
 
+  // Is it read from where it is stored narrow?
+  bool isWidened(const Value *value) const {
+    const Op *op = value->definingOp();
+    return op && op->kind() == OpKind::Convert &&
+           op->operand(0)->type().element == narrow;
+  }
+
   Value *convert(Value *value, DataType to) {
     Builder &builder = rewriter.at(&*graph.begin());
     if (Op *op = value->definingOp()) {
@@ -78,7 +85,7 @@ private:
       if (lowered.contains(operand))
         rewriter.setOperand(op, i, wideOf(operand));
       else if (isF32(operand) && !isConstantValue(operand) &&
-               policy.isStoredNarrow(operand))
+               policy.isStoredNarrow(operand) && !isWidened(operand))
         rewriter.setOperand(op, i, wideOf(narrowOf(operand)));
     }
   }

@@ -165,7 +165,10 @@ bool PrecisionPolicy::isWideEdge(const Value *value) const {
 // An op with a wide operand stays wide, until a value is stored narrow.
 bool PrecisionPolicy::followsWide(const Op &op) const {
   if (op.hasTrait(OpTrait::Pointwise) || op.kind() == OpKind::Reduce)
-    return llvm::any_of(op.operands(), [&](Value *v) { return isWideEdge(v); });
+    return llvm::any_of(op.operands(), [&](Value *v) {
+      return isWideEdge(v) && !(gates.scaled.contains(&op) &&
+                                gates.ops.contains(v->definingOp()));
+    });
   bool any = false;
   for (const Value *operand : op.operands()) {
     if (!isF32(operand) || isConstantValue(operand))
@@ -183,23 +186,43 @@ bool PrecisionPolicy::feedsWide(const Op &op) const {
       !op.result()->hasOneUse())
     return false;
   const Op *user = op.result()->uses().front().op;
-  return user->hasTrait(OpTrait::Pointwise) && wide.contains(user);
+  return (user->hasTrait(OpTrait::Pointwise) || user->kind() == OpKind::Conv) &&
+         wide.contains(user);
 }
 
 PrecisionPolicy::PrecisionPolicy(Graph &graph, DataType narrow,
                                  PassContext &context)
-    : narrow(narrow), context(context) {
+    : narrow(narrow), context(context), gates(findGates(graph)) {
   for (Op &op : graph) {
     if (!touchesF32(op))
       continue;
-    if (mustBeWide(&op))
+    if (mustBeWide(&op)) {
       wide.insert(&op);
-    else if (hasInexactParameter(op, narrow))
+    } else if (gates.ops.contains(&op)) {
+      // As constant scales: what is off moves every pixel the same way.
+      context.decline(op, "it computes a scale or shift of many pixels");
+      wide.insert(&op);
+    } else if (gates.scaled.contains(&op)) {
       alone.insert(&op);
+    } else if (magnifiesRounding(op, narrow)) {
+      context.decline(op, "its filter cancels: errors of what it reads are "
+                          "large beside what it finds");
+      wide.insert(&op);
+    } else if (llvm::StringRef why = whyFilterStaysWide(op); !why.empty()) {
+      context.decline(op, ("its filter stays f32: " + why).str());
+      alone.insert(&op);
+    } else if (hasInexactParameter(op, narrow)) {
+      alone.insert(&op);
+    }
   }
   for (Op &op : graph)
     if (readsNarrow(op) && !wide.contains(&op))
       storedNarrow.insert(op.operands().begin(), op.operands().end());
+  for (const Op *op : gates.scaled)
+    for (Value *operand : op->operands())
+      if (operand && !wide.contains(op) &&
+          !gates.ops.contains(operand->definingOp()))
+        storedNarrow.insert(operand);
   for (bool changed = true; changed;) {
     changed = false;
     for (Op &op : graph)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "passes/Pass.h"
+#include "passes/SensitiveFilters.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace dlc {
@@ -33,6 +34,7 @@ private:
   llvm::DenseSet<const Op *> wide;
   // Computed in f32 for a parameter's sake; neighbours do not follow.
   llvm::DenseSet<const Op *> alone;
+  Gates gates;
   // As it was before anything changed.
   llvm::DenseSet<const Value *> storedNarrow;
 };

@@ -182,4 +182,12 @@ bool usedOnlyBy(const Value *value, const Op *user) {
   });
 }
 
+bool isReadByHero(const Value *value) {
+  return llvm::any_of(value->uses(), [](const Use &use) {
+    OpKind kind = use.op->kind();
+    return kind == OpKind::Conv || kind == OpKind::ConvTranspose ||
+           kind == OpKind::MatMul || kind == OpKind::Pool;
+  });
+}
+
 } // namespace dlc

@@ -49,4 +49,7 @@ bool isFreeToRepeat(const Op &op);
 /// Is every result without uses in its graph except as an operand of `user`?
 bool usedOnlyBy(const Value *value, const Op *user);
 
+/// Does a contraction or window read it, which begins a kernel?
+bool isReadByHero(const Value *value);
+
 } // namespace dlc

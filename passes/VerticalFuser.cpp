@@ -69,6 +69,11 @@ bool VerticalFuser::joinEpilogue(Hero &hero, Value *value, Op *user) {
                        "computes it");
     return false;
   }
+  if (user->kind() == OpKind::Convert && isFreeToRepeat(*user) &&
+      (isReadByHero(user->result()) || user->result()->uses().size() > 1)) {
+    refusals.add(user, "who reads it widens it, which moves fewer bytes");
+    return false;
+  }
   std::string why;
   std::optional<FusionPlaces::Info> info = hero.places.afterOf(*user, why);
   if (!info) {
@@ -189,6 +194,8 @@ bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
   // once for each of its cells, and wants neighbours next to each other.
   bool free = view && (hero.op->kind() == OpKind::MatMul ||
                        op->kind() == OpKind::Reshape);
+  // What others widen too is stored narrow, for all of them.
+  free |= !only && op->kind() == OpKind::Convert && isFreeToRepeat(*op);
   std::optional<FusionPlaces::Info> info = placeBefore(hero, op, free, only);
   if (!info)
     return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products and convolutions with prologue and epilogue.
-#include "codegen/Contraction.h"
+#include "codegen/SplitWeights.h"
 #include "codegen/tiling/ContractionTiling.h"
 
 #include <cmath>
@@ -46,19 +46,30 @@ class Printer {
 public:
   Printer(KernelBuilder &kernel, const Op &hero)
       : kernel(kernel), hero(hero), view(viewContraction(hero)),
-        in(hero.operand(0)->type().element), acc(accumulator(hero)) {}
+        in(hero.operand(0)->type().element), acc(accumulator(hero)),
+        split(
+            splitWeights(hero, view, kernel.unit(), kernel.context().target)) {
+    if (!split)
+      return;
+    in = split->element;
+    view.a = split->a;
+    view.k = view.k * 2;
+  }
   llvm::Error print();
 
   KernelBuilder &kernel;
   const Op &hero;
   ContractionView view;
   DataType in, acc;
+  std::optional<SplitWeights> split; // k runs over both parts
   int64_t vectorA = 1, vectorB = 1, vectorC = 1;
   bool transposedB = false, constantB = false, storeAlongM = false;
 
 private:
   llvm::Error printA();
   llvm::Error printB();
+  void printParts();
+  void printCopiesOfB();
   llvm::Error printEpilogue();
   llvm::Error printStores(int64_t vector, bool test, std::string &text);
 };
@@ -91,7 +102,7 @@ llvm::Error Printer::printA() {
   Dim b = a.batch(view.batch), m = a.row(view.m);
   a.element(view.k);
   auto place = [&](const Dim &k, const Dim &lane) {
-    return view.placeA(b, m, k, lane);
+    return view.placeA(b, m, split ? mod(k, split->depth) : k, lane);
   };
   vectorA = a.vectorWidth(view.a, place, view.runA);
   kernel.functors +=
@@ -99,7 +110,36 @@ llvm::Error Printer::printA() {
   return a.print(view.a, place, vectorA, in, kernel.functors);
 }
 
+void Printer::printCopiesOfB() {
+  kernel.functors +=
+      "  static constexpr int kVectorB = " + std::to_string(vectorB) +
+      ";\n  static constexpr bool kTransposedB = " +
+      (transposedB ? "true" : "false") +
+      ";\n  static constexpr bool kConstantB = " +
+      (constantB ? "true" : "false") + ";\n";
+}
+
+void Printer::printParts() {
+  constantB = true;
+  const std::string depth = std::to_string(view.k.constant());
+  for (vectorB = 8; view.k.constant() % vectorB;)
+    vectorB /= 2;
+  printCopiesOfB();
+  kernel.functors +=
+      "  struct RowB {\n    Index s0;\n    DLC_DEVICE RowB(const P &p, Index "
+      "b, "
+      "Index row) {\n      s0 = row * " +
+      depth + ";\n    }\n  };\n  static DLC_DEVICE const " +
+      storageName(in).str() +
+      " *address(const P &p, const RowB &r, Index k) {\n    return " +
+      kernel.weight(split->parts) + " + r.s0 + k;\n  }\n";
+}
+
 llvm::Error Printer::printB() {
+  if (split) {
+    printParts();
+    return llvm::Error::success();
+  }
   // Along k if that is contiguous, else along n.
   OperandPrinter b(kernel, "B");
   Dim batch = b.batch(view.batch), n = b.row(view.n);
@@ -128,12 +168,7 @@ llvm::Error Printer::printB() {
   std::optional<BodyPrinter::Address> where =
       printer.address(view.b, place(0, 0).at, {});
   constantB = where && kernel.isWeight(where->input);
-  kernel.functors +=
-      "  static constexpr int kVectorB = " + std::to_string(vectorB) +
-      ";\n  static constexpr bool kTransposedB = " +
-      (transposedB ? "true" : "false") +
-      ";\n  static constexpr bool kConstantB = " +
-      (constantB ? "true" : "false") + ";\n";
+  printCopiesOfB();
   return b.print(view.b, place, vectorB, in, kernel.functors);
 }
 
@@ -285,7 +320,8 @@ ContractionEmitter::emit(const Unit &unit, const EmitContext &context) const {
                 std::to_string(printer.vectorA) + " " +
                 std::to_string(printer.vectorB) + " " +
                 std::to_string(printer.vectorC) +
-                (printer.transposedB ? ", B along n" : "");
+                (printer.transposedB ? ", B along n" : "") +
+                (printer.split ? ", weights in two parts" : "");
   return made;
 }
 } // namespace
