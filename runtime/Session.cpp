@@ -251,7 +251,11 @@ Status Session::tryVariant(size_t variant, const std::vector<Dims> &dims,
                         range->upper[axis] == INT64_MAX
                             ? say("input \"", range->input, "\": dimension ",
                                   axis, " is ", dims[i][axis],
-                                  ", expected at least ", range->lower[axis])
+                                  ", expected at least ", range->lower[axis],
+                                  dims[i][axis] == 0
+                                      ? "; dlc --shape with 0.. there makes "
+                                        "a bundle that takes empty inputs"
+                                      : "")
                             : say("input \"", range->input, "\": dimension ",
                                   axis, " is ", dims[i][axis], ", expected ",
                                   range->lower[axis], "..",

@@ -25,6 +25,17 @@ std::string ImportContext::freshSymbol(llvm::StringRef hint) {
   return name;
 }
 
+std::string ImportContext::countSymbol(llvm::StringRef hint, const Dim &bound,
+                                       int64_t least) {
+  std::string name = freshSymbol(hint);
+  Symbol &symbol = module.symbols.find(name)->second;
+  symbol.home = SymbolHome::DeviceCell;
+  symbol.lower = least;
+  symbol.bound = bound;
+  symbol.upper = upperBound(bound, module.symbols);
+  return name;
+}
+
 namespace {
 
 /// What the model declares of one dimension.

@@ -165,13 +165,9 @@ void OpenSizes::pad(NodeReader &n, Graph &branch,
 /// The first `count` elements along the axis: as many as a kernel counts.
 Value *OpenSizes::cut(NodeReader &n, NodeBuilder &b, Value *padded,
                       const Size &size, Value *count) const {
-  std::string name = n.context.freshSymbol(n.proto().output(int(size.result)) +
-                                           "_" + std::to_string(size.axis));
-  Symbol &symbol = n.context.module.symbols.find(name)->second;
-  symbol.home = SymbolHome::DeviceCell;
-  symbol.lower = 0;
-  symbol.bound = size.most;
-  symbol.upper = upperBound(size.most, n.context.module.symbols);
+  std::string name = n.context.countSymbol(n.proto().output(int(size.result)) +
+                                               "_" + std::to_string(size.axis),
+                                           size.most);
   Value *taken = b.emit<LessOp>(
       b.emit<IotaOp>(llvm::ArrayRef<Dim>(size.most), 0, DataType::I64), count);
   Value *found = b.emit<NonZeroOp>(taken, name);

@@ -123,22 +123,10 @@ void importTopK(NodeReader &n, NodeBuilder &b) {
   topK(n, b, k->front());
 }
 
-/// A symbol for a count that a kernel finds, at most `bound`.
-static std::string countSymbol(NodeReader &n, llvm::StringRef hint,
-                               const Dim &bound) {
-  std::string name = n.context.freshSymbol(hint);
-  Symbol &symbol = n.context.module.symbols.find(name)->second;
-  symbol.home = SymbolHome::DeviceCell;
-  symbol.lower = 0;
-  symbol.bound = bound;
-  symbol.upper = upperBound(bound, n.context.module.symbols);
-  return name;
-}
-
 void importNonZero(NodeReader &n, NodeBuilder &b) {
   Value *x = n.input(0);
-  std::string count =
-      countSymbol(n, n.proto().output(0) + "_count", x->type().elementCount());
+  std::string count = n.context.countSymbol(n.proto().output(0) + "_count",
+                                            x->type().elementCount());
   n.result(b.emit<NonZeroOp>(x, count));
 }
 
@@ -168,7 +156,7 @@ void importNonMaxSuppression(NodeReader &n, NodeBuilder &b) {
             n.context.known.ints(n.input(2)))
       each = n.context.known.clamp(Dim(most->front()), s[2]);
   std::string count =
-      countSymbol(n, n.proto().output(0) + "_count", s[0] * s[1] * each);
+      n.context.countSymbol(n.proto().output(0) + "_count", s[0] * s[1] * each);
   n.result(b.emit<NonMaxSuppressionOp>(boxes, scores, limits[0], limits[1],
                                        limits[2], centre, count));
 }
@@ -196,8 +184,8 @@ void importCompress(NodeReader &n, NodeBuilder &b) {
     Value *indices = b.ints(kept);
     return n.result(b.emit<GatherOp>(x, indices, axis));
   }
-  std::string count = countSymbol(n, n.proto().output(0) + "_count",
-                                  condition->type().shape[0]);
+  std::string count = n.context.countSymbol(n.proto().output(0) + "_count",
+                                            condition->type().shape[0]);
   Value *found = b.emit<NonZeroOp>(condition, count);
   if (!found)
     return;

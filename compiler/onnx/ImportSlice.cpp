@@ -43,9 +43,10 @@ static bool assumeNotNegative(NodeReader &n, const Dim &d) {
   return !s.upper || s.lower <= *s.upper;
 }
 
-/// A start or end of a slice along a dimension of `size`: at least `least`, which
-/// is 0 or -1, but in any case at most `most`, which is `size` or one less. So
-/// a slice backwards starts at -1, where it ends too, if there is no element.
+/// A start or end of a slice along a dimension of `size`: at least `least`,
+/// which is 0 or -1, but in any case at most `most`, which is `size` or one
+/// less. So a slice backwards starts at -1, where it ends too, if there is no
+/// element.
 static std::optional<Dim> sliceBound(NodeReader &n, const Dim &given,
                                      const Dim &size, int64_t least,
                                      const Dim &most) {
@@ -130,21 +131,78 @@ void importSliceWithAttributes(NodeReader &n, NodeBuilder &b) {
         std::vector<int64_t>(starts.size(), 1));
 }
 
+/// Along one axis, from a start to an end that only the device knows: a kernel
+/// counts how many elements that are, and they are gathered.
+static Value *sliceOnDevice(NodeReader &n, NodeBuilder &b, Value *x,
+                            Value *start, Value *end, int64_t axis,
+                            int64_t step) {
+  const Dim size = x->type().shape[size_t(axis)];
+  auto number = [&](const Dim &d) { return b.dim(d, DataType::I64); };
+  auto bound = [&](Value *given, int64_t least, const Dim &most) {
+    Value *fromEnd =
+        b.select(b.emit<LessOp>(given, number(0)), number(size), number(0));
+    return b.min(b.max(b.add(given, fromEnd), number(least)), number(most));
+  };
+  start = bound(start, 0, step > 0 ? size : size - 1);
+  end = bound(end, step > 0 ? 0 : -1, step > 0 ? size : size - 1);
+  Value *length = step > 0 ? b.sub(end, start) : b.sub(start, end);
+  int64_t stride = step > 0 ? step : -step;
+  Value *count = b.div(b.add(b.max(length, number(0)), number(stride - 1)),
+                       number(stride));
+  Dim most = ceilDiv(size, stride);
+  Value *taken = b.emit<LessOp>(
+      b.emit<IotaOp>(std::vector<Dim>{most}, 0, DataType::I64), count);
+  std::string name = n.context.countSymbol(
+      n.proto().output(0) + "_" + std::to_string(axis), most);
+  Value *found = b.reshape(b.emit<NonZeroOp>(taken, name), {Dim::symbol(name)});
+  return b.emit<GatherOp>(x, b.add(b.mul(found, number(step)), start), axis);
+}
+
 void importSlice(NodeReader &n, NodeBuilder &b) {
-  std::optional<std::vector<Dim>> starts = n.dims(1, "starts");
-  std::optional<std::vector<Dim>> ends = n.dims(2, "ends");
-  if (!starts || !ends)
-    return;
-  std::optional<std::vector<int64_t>> axes =
-      countingAxes(0, int64_t(starts->size()));
-  std::optional<std::vector<int64_t>> steps =
-      std::vector<int64_t>(starts->size(), 1);
+  std::optional<std::vector<Dim>> starts = n.context.known.dims(n.input(1));
+  std::optional<std::vector<Dim>> ends = n.context.known.dims(n.input(2));
+  const TensorType &given = n.input(1)->type();
+  std::optional<int64_t> count = given.elementCount().tryConstant();
+  for (unsigned i : {1, 2})
+    if (!isInteger(n.input(i)->type().element))
+      return n.error("input " + llvm::Twine(i) + " has type " +
+                     n.input(i)->type().str() + ", expected an integer tensor");
+  if (!count || given.rank() != 1 || n.input(2)->type() != given)
+    return n.error("starts and ends are " + given.str() + " and " +
+                   n.input(2)->type().str() +
+                   ", expected vectors of one known size");
+  std::optional<std::vector<int64_t>> axes = countingAxes(0, *count);
+  std::optional<std::vector<int64_t>> steps = std::vector<int64_t>(*count, 1);
   if (n.hasInput(3))
     axes = n.ints(3, "axes");
   if (n.hasInput(4))
     steps = n.ints(4, "steps");
-  if (axes && steps)
-    slice(n, b, *starts, *ends, *axes, *steps);
+  if (!axes || !steps)
+    return;
+  if (starts && ends)
+    return slice(n, b, *starts, *ends, *axes, *steps);
+  Value *x = n.input(0);
+  std::vector<int64_t> along = n.normalizeAxes(*axes, x->type().rank(), "axes");
+  if (n.failed())
+    return;
+  if (int64_t(along.size()) != *count || int64_t(steps->size()) != *count)
+    return n.error("starts, axes and steps have " + llvm::Twine(*count) + ", " +
+                   llvm::Twine(along.size()) + " and " +
+                   llvm::Twine(steps->size()) +
+                   " values, expected the same number");
+  for (int64_t i = 0; i < *count; ++i) {
+    int64_t step = std::clamp((*steps)[size_t(i)], -kEndless, kEndless);
+    if (step == 0)
+      return n.error("a step is 0");
+    auto at = [&](unsigned input) {
+      return b.reshape(b.cast(b.slice(n.input(input), 0, i, 1), DataType::I64),
+                       {});
+    };
+    x = sliceOnDevice(n, b, x, at(1), at(2), along[size_t(i)], step);
+    if (n.failed())
+      return;
+  }
+  n.result(x);
 }
 
 /// Parts of given sizes, or equal ones; from opset 18 the last may be smaller.
@@ -230,14 +288,27 @@ static void pad(NodeReader &n, NodeBuilder &b, llvm::ArrayRef<Dim> pads,
   std::vector<Dim> low(x->type().shape.size()), high = low;
   bool nothing = true;
   for (size_t i = 0; i < axes.size(); ++i) {
-    low[size_t(axes[i])] = pads[i];
-    high[size_t(axes[i])] = pads[i + axes.size()];
-    for (const Dim &d : {pads[i], pads[i + axes.size()]}) {
-      nothing &= d.isConstant(0);
-      if (mode != PadMode::Constant && d.isConstant() && d.constant() < 0)
-        return n.error("pads holds " + d.str() + ", supported in mode " +
-                       stringify(mode) + " are numbers from 0 on");
+    size_t d = size_t(axes[i]);
+    low[d] = pads[i];
+    high[d] = pads[i + axes.size()];
+    if (mode != PadMode::Constant) {
+      // What is cut off is no longer there to be mirrored or repeated.
+      auto cut = [](Dim &pad) {
+        Dim less = pad.isConstant() && pad.constant() < 0 ? Dim(0) - pad : 0;
+        pad = pad + less;
+        return less;
+      };
+      Dim before = cut(low[d]), after = cut(high[d]);
+      Dim left = x->type().shape[d] - before - after;
+      if (left.isConstant() && left.constant() < 0)
+        return n.error("pads cut " + before.str() + " and " + after.str() +
+                       " of dimension " + llvm::Twine(d) + " of " +
+                       x->type().str());
+      x = b.slice(x, axes[i], before, left);
+      if (n.failed())
+        return;
     }
+    nothing &= low[d].isConstant(0) && high[d].isConstant(0);
   }
   if (mode != PadMode::Constant)
     value = nullptr;

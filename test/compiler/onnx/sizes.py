@@ -54,6 +54,41 @@ for start, end, step, python in (
     Case(f"slice {start}:{end}:{step}", sliced(start, end, step), CASE_RUNS,
          ["--shape=x=0..8x4"])
 
+DEVICE = model(node("Slice", "x s e a t"), [
+    ("x", F32, ["N", "K"]), ("s", I64, [2]), ("e", I64, [2])], constants=[
+        constant("a", [1, 0], "i8"), constant("t", [2, -1], "i8")])
+Case("slice from and to values", DEVICE, [
+    ({"x": random(size, 5), "s": ints(*s), "e": ints(*e)},
+     [random(size, 5)[s[1]:(None if e[1] == -2**63 else e[1]):-1,
+                      s[0]:e[0]:2]])
+    for size in (1, 6) for s, e in (
+        ((0, 4), (5, 1)), ((-4, 9), (99, -2**63)), ((3, -1), (2, -4)))])
+for mode in ("reflect", "edge"):
+    x = random(5, 6)
+    Case(f"{mode} of what is not cut off", model(
+        node("Pad", "x p", mode=mode), [("x", F32, ["N", 6])],
+        constants=[constant("p", [2, -1, 1, 2], "i8")]), [
+            ({"x": x}, [np.pad(x[:, 1:], ((2, 1), (0, 2)), mode)])])
+
+
+def unique(x):
+    y, index, inverse, counts = np.unique(x, True, True, True)
+    return [y, index, inverse, counts]
+
+
+def unique_in_place(x):
+    y, index, inverse, counts = unique(x)
+    order = np.argsort(index)
+    return [y[order], index[order], np.argsort(order)[inverse], counts[order]]
+
+
+for label, more, expected in (("sorted", {}, unique),
+                              ("unsorted", {"sorted": 0}, unique_in_place)):
+    Case(f"unique, {label}", model(
+        node("Unique", "x", "y i v c", **more), [("x", F32, ["N"])], "y i v c"),
+        [({"x": x}, expected(x)) for x in (
+            random(1), np.round(random(50)), np.round(3 * random(700)))])
+
 # Sizes that may be 1 --------------------------------------------------------------
 one, three, other = random(1, 4), random(3, 4), random(3, 4, seed=2)
 expand = [node("Shape", "z", "s"), node("Expand", "x s")]
