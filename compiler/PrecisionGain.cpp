@@ -4,14 +4,12 @@
 #include "compiler/PrecisionGain.h"
 
 #include "codegen/CostModel.h"
-#include "ir/Ops.h"
+#include "ir/FusionBody.h"
 
 namespace dlc {
 
 static bool isF32Product(const Op &op) {
-  return (op.kind() == OpKind::MatMul || op.kind() == OpKind::Conv ||
-          op.kind() == OpKind::ConvTranspose) &&
-         op.operand(0)->type().element == DataType::F32;
+  return isContraction(op) && op.operand(0)->type().element == DataType::F32;
 }
 
 template <class Fn> static void forEachOp(Graph &graph, Fn fn) {

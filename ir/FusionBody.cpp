@@ -121,9 +121,19 @@ static bool isReduction(const Op &op) {
   return op.kind() == OpKind::Reduce || op.kind() == OpKind::ArgReduce;
 }
 
-static bool isContraction(const Op &op) {
+bool isContraction(const Op &op) {
   return op.kind() == OpKind::MatMul || op.kind() == OpKind::Conv ||
          op.kind() == OpKind::ConvTranspose;
+}
+
+std::optional<FusionKind> heroKind(const Op &op) {
+  if (isContraction(op))
+    return FusionKind::Contraction;
+  if (op.kind() == OpKind::Reduce)
+    return FusionKind::Reduction;
+  if (op.kind() == OpKind::Pool)
+    return FusionKind::Window;
+  return std::nullopt;
 }
 
 static bool mayBeHero(FusionKind kind, const Op &op) {

@@ -37,6 +37,10 @@ struct IterationSpace {
 IterationSpace iterationSpace(FusionKind kind, llvm::ArrayRef<Op *> heroes,
                               llvm::ArrayRef<Value *> yields);
 
+/// matmul, conv or conv_transpose.
+bool isContraction(const Op &op);
+/// The kind of fusion that the op makes by itself, as its hero.
+std::optional<FusionKind> heroKind(const Op &op);
 /// May the op stand in a body besides heroes? Such an op is computed element by
 /// element, at an index.
 bool isElementwise(const Op &op);

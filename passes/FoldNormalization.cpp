@@ -16,11 +16,6 @@
 
 namespace dlc {
 
-static bool isContraction(Op *op) {
-  return op && (op->kind() == OpKind::Conv || op->kind() == OpKind::MatMul ||
-                op->kind() == OpKind::ConvTranspose);
-}
-
 static void setWeights(Op *contraction, Constant weights, Rewriter &rewriter) {
   Value *value = rewriter.at(contraction).constant(std::move(weights));
   rewriter.setOperand(contraction, 1, value);
@@ -64,14 +59,14 @@ static bool scaleUp(Op *op, Rewriter &rewriter, PassContext &context) {
     bool add = producer->kind() == OpKind::Add &&
                isConstantValue(producer->operand(1)) &&
                sameShape(producer->operand(0), producer->result());
-    if (!view && !add && !isContraction(producer))
+    if (!view && !add && !isContraction(*producer))
       return false;
     if (!usedOnlyBy(value, user)) {
-      if (isContraction(producer))
+      if (isContraction(*producer))
         context.decline(*op, "the contraction before it has other uses");
       return false;
     }
-    if (isContraction(producer)) {
+    if (isContraction(*producer)) {
       std::optional<Constant> weights =
           scaledOutputs(producer, *scale, context);
       if (!weights)
@@ -133,7 +128,7 @@ static bool mergeAdds(Op *op, Rewriter &rewriter, PassContext &context) {
   while (base &&
          (base->kind() == OpKind::Reshape || base->kind() == OpKind::Transpose))
     base = base->operand(0)->definingOp();
-  if (!isContraction(base))
+  if (!base || !isContraction(*base))
     return false;
   Value *sum =
       rewriter.at(op).create<AddOp>(inner->operand(1), op->operand(1)).result();

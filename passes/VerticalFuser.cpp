@@ -7,19 +7,6 @@
 
 namespace dlc {
 
-static std::optional<FusionKind> heroKind(const Op &op) {
-  switch (op.kind()) {
-  case OpKind::MatMul:
-  case OpKind::Conv:
-  case OpKind::ConvTranspose:
-    return FusionKind::Contraction;
-  case OpKind::Pool:
-    return FusionKind::Window;
-  default:
-    return std::nullopt;
-  }
-}
-
 // Will a reduction's kernel compute it?
 static bool followsReduction(const Op &op, unsigned depth = 8) {
   if (op.kind() == OpKind::Reduce)
@@ -245,7 +232,7 @@ bool VerticalFuser::run(Rewriter &rewriter) {
   std::vector<Op *> ops(plan.ops().begin(), plan.ops().end());
   for (Op *op : llvm::reverse(ops)) {
     std::optional<FusionKind> kind = heroKind(*op);
-    if (!kind)
+    if (!kind || *kind == FusionKind::Reduction)
       continue;
     unsigned id = plan.create(*kind, op);
     plan.cluster(id).heroes.push_back(op);

@@ -22,18 +22,10 @@ static std::optional<FusionKind> kindOf(const Op &op) {
         }))
       return FusionKind::Loop;
     return std::nullopt;
-  case OpKind::Reduce:
-    return FusionKind::Reduction;
-  case OpKind::MatMul:
-  case OpKind::Conv:
-  case OpKind::ConvTranspose:
-    return FusionKind::Contraction;
-  case OpKind::Pool:
-    return FusionKind::Window;
   default:
     if (op.hasTrait(OpTrait::Pointwise) || op.hasTrait(OpTrait::View))
       return FusionKind::Loop;
-    return std::nullopt;
+    return heroKind(op);
   }
 }
 

@@ -16,11 +16,6 @@ public:
                                 const EmitContext &context) const override;
 };
 
-bool isContraction(const Op &op) {
-  return op.kind() == OpKind::MatMul || op.kind() == OpKind::Conv ||
-         op.kind() == OpKind::ConvTranspose;
-}
-
 DataType accumulator(const Op &hero) {
   DataType in = hero.operand(0)->type().element;
   if (isFloat(in))
