@@ -101,7 +101,8 @@ class Op<string mnemonic_, list<Trait> traits_ = []> {
   // ir/scalar/Scalar.h, which the host and NVRTC both compile.
   string scalar = "";
   // Its C++ types where they are not all T, "T(bool, T, T)": bool, or the name of a
-  // type parameter.
+  // type parameter. Operands of one name have one element type, and the result of
+  // that name has it, too.
   string scalarTypes = "";
   // Pointwise only: element type of the result, C++ over `t`, the element type of the
   // first operand. Empty: the same as the operands'.

@@ -40,8 +40,9 @@ Attribute defaultAttribute(OpKind kind, unsigned index) {
   return {};
 }
 
-DataType scalarResultType(OpKind kind, DataType t) {
-  switch (kind) {
+DataType scalarResultType(const Op &op) {
+  DataType t = op.operand(0)->type().element;
+  switch (op.kind()) {
 #define DLC_OP_SCALAR_RESULT
 #include "ir/Ops.inc"
   default:

@@ -29,9 +29,9 @@ namespace dlc {
 /// What the record gives attribute `index` when it is left out; empty if it has
 /// no default.
 Attribute defaultAttribute(OpKind kind, unsigned index);
-/// Element type of a pointwise op's result, from that of its first operand.
-/// Select and the casts have rules of their own.
-DataType scalarResultType(OpKind kind, DataType t);
+/// Element type of a pointwise op's result, from those of its operands. The
+/// casts have a rule of their own.
+DataType scalarResultType(const Op &op);
 /// Result types of `op` from its operands, attributes and regions by its
 /// record's rule; an error says what was found and what was expected.
 llvm::Expected<llvm::SmallVector<TensorType, 1>> inferTypes(const Op &op);

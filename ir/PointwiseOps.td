@@ -53,7 +53,6 @@ def IsInfOp : PointwiseOp<"is_inf"> { let operands = (ins FloatTensor:$input); l
 def SelectOp : PointwiseOp<"select"> {
   let summary = "onTrue where the condition holds, onFalse elsewhere";
   let operands = (ins BoolTensor:$condition, Tensor:$onTrue, Tensor:$onFalse);
-  let inferTypes = "inferSelect";
   let scalar = "x0 ? x1 : x2";
   let scalarTypes = "T(bool, T, T)";
   let onnx = "Where";

@@ -34,25 +34,10 @@ static bool readsNarrow(const Op &op) {
 
 // Results that have a larger range, or that lose more, than their operands.
 static bool isWideFunction(const Op &op) {
+  // Those that stay between -1 and 1 and flatten out lose nothing.
+  if (op.hasTrait(OpTrait::Transcendental))
+    return op.kind() != OpKind::Sigmoid && op.kind() != OpKind::Tanh;
   switch (op.kind()) {
-  case OpKind::Exp:
-  case OpKind::Expm1:
-  case OpKind::Log:
-  case OpKind::Log1p:
-  case OpKind::Pow:
-  case OpKind::Erf:
-  case OpKind::Rsqrt:
-  case OpKind::Sin:
-  case OpKind::Cos:
-  case OpKind::Tan:
-  case OpKind::Asin:
-  case OpKind::Acos:
-  case OpKind::Atan:
-  case OpKind::Sinh:
-  case OpKind::Cosh:
-  case OpKind::Asinh:
-  case OpKind::Acosh:
-  case OpKind::Atanh:
   case OpKind::Cumulative:
   case OpKind::Lstm:
   case OpKind::NonMaxSuppression:

@@ -38,18 +38,7 @@ static InferResult pointwise(const Op &op, DataType element) {
 }
 
 InferResult inferPointwise(const Op &op) {
-  return pointwise(op,
-                   scalarResultType(op.kind(), op.operand(0)->type().element));
-}
-
-InferResult inferSelect(const Op &op) {
-  SelectOp select(const_cast<Op *>(&op));
-  DataType a = select.onTrue()->type().element;
-  DataType b = select.onFalse()->type().element;
-  if (a != b)
-    return opError(op, "onTrue and onFalse must have one element type, found " +
-                           stringify(a) + " and " + stringify(b));
-  return pointwise(op, a);
+  return pointwise(op, scalarResultType(op));
 }
 
 InferResult inferCast(const Op &op) {

@@ -69,11 +69,26 @@ void emitInfoRow(const OpRecord &op, raw_ostream &os) {
      << quoted(op.onnx) << ", " << quoted(op.scalarFunction()) << "},\n";
 }
 
+/// Operands of a pointwise op that its scalar types want to be of one type.
+std::vector<std::pair<size_t, size_t>> equalOperands(const OpRecord &op) {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  if (op.hasTrait("SameTypeOperands"))
+    return pairs; // its own rule
+  ArrayRef<StringRef> types = op.scalarTypes.operands;
+  for (size_t i = 0; i != types.size(); i++) {
+    auto next = llvm::find(types.drop_front(i + 1), types[i]);
+    if (types[i] != "bool" && next != types.end())
+      pairs.push_back({i, size_t(next - types.begin())});
+  }
+  return pairs;
+}
+
 /// The operand types and constraints of one op; `operation` is in scope.
 void emitRules(const OpRecord &op, raw_ostream &os) {
   bool typed = any_of(op.operands,
                       [](const OperandRecord &o) { return !o.types.empty(); });
-  if (!typed && op.constraints.empty())
+  std::vector<std::pair<size_t, size_t>> pairs = equalOperands(op);
+  if (!typed && op.constraints.empty() && pairs.empty())
     return;
   os << "case OpKind::" << op.name << ": {\n";
   for (auto [i, o] : enumerate(op.operands)) {
@@ -86,6 +101,15 @@ void emitRules(const OpRecord &op, raw_ostream &os) {
   }
   if (!op.constraints.empty())
     os << "  " << op.className() << " op(const_cast<Op *>(&operation));\n";
+  for (auto [i, k] : pairs)
+    os << "  if (operation.operand(" << i << ")->type().element != "
+       << "operation.operand(" << k << ")->type().element)\n"
+       << "    return violated(operation, "
+       << quoted((op.operands[i].name + " and " + op.operands[k].name +
+                  " must have one element type")
+                     .str())
+       << ", foundText(operation.operand(" << i
+       << ")->type()), foundText(operation.operand(" << k << ")->type()));\n";
   for (const ConstraintRecord &c : op.constraints) {
     os << "  if (isRefuted(" << c.condition
        << "))\n    return violated(operation, " << quoted(c.message);
@@ -154,12 +178,18 @@ void emitDispatch(ArrayRef<OpRecord> ops, raw_ostream &os) {
   }
   {
     // Element type of a pointwise op's result where it is not that of the
-    // operands; `t` is the element type of the first operand.
+    // first operand, `t`.
     Section section(os, "DLC_OP_SCALAR_RESULT");
-    for (const OpRecord &op : ops)
+    for (const OpRecord &op : ops) {
+      ArrayRef<StringRef> operands = op.scalarTypes.operands;
+      auto same = llvm::find(operands, op.scalarTypes.result);
       if (!op.scalarResult.empty())
         os << "case OpKind::" << op.name << ": return " << op.scalarResult
            << ";\n";
+      else if (same != operands.begin() && same != operands.end())
+        os << "case OpKind::" << op.name << ": return op.operand("
+           << same - operands.begin() << ")->type().element;\n";
+    }
   }
   emitDefaults(ops, os);
   {

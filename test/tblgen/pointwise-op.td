@@ -35,6 +35,9 @@ def SoftRatioOp : FloatUnaryOp<"soft_ratio"> {
 // Operands of two types, a result of another, and a word of C++ for a name.
 // HEADER: template <class T> DLC_SCALAR T limit_if(bool x0, T x1, T x2, T x3) {
 // HEADER-NEXT:   return x0 ? min(max(x1, x2), x3) : x1;
+// TABLES-DAG: case OpKind::LimitIf: return op.operand(1)->type().element;
+// TABLES-DAG: return violated(operation, "value and low must have one element type"
+// TABLES-DAG: return violated(operation, "low and high must have one element type"
 // TABLES-DAG: DLC_SCALAR_OP(LimitIf, limit_if, true, bool, T, T, T)
 // VALUES: limit_if 5 9
 def LimitIfOp : PointwiseOp<"limit_if"> {
