@@ -88,7 +88,11 @@ std::string BodyPrinter::constant(const Op &op, const Coordinates &at) {
 std::string BodyPrinter::dims(const Op &op, const Coordinates &at) {
   std::vector<Dim> values = llvm::cast<DimsOp>(&op).values();
   auto element = [&](const Dim &d) {
-    return "int64_t(" + index.print(d) + ")";
+    if (d.isConstant() || d.kind() == Dim::Kind::Symbol)
+      return "int64_t(" + index.print(d) + ")";
+    // A value, not an index: it may be larger than any of those.
+    return "[&] { using Index = int64_t; return int64_t(" + index.print(d) +
+           "); }()";
   };
   if (at.index.empty())
     return element(values[0]);

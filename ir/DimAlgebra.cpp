@@ -475,7 +475,15 @@ Dim mod(const Dim &a, const Dim &b) {
   return DimBuilder::node(Dim::Kind::Mod, {s.rest, b});
 }
 
-Dim max(const Dim &a, const Dim &b) { return extremum(a, b, true); }
-Dim min(const Dim &a, const Dim &b) { return extremum(a, b, false); }
+Dim max(const Dim &a, const Dim &b) {
+  if (a.isConstant(INT64_MIN) || b.isConstant(INT64_MIN))
+    return a.isConstant(INT64_MIN) ? b : a;
+  return extremum(a, b, true);
+}
+Dim min(const Dim &a, const Dim &b) {
+  if (a.isConstant(INT64_MAX) || b.isConstant(INT64_MAX))
+    return a.isConstant(INT64_MAX) ? b : a;
+  return extremum(a, b, false);
+}
 
 } // namespace dlc

@@ -71,6 +71,16 @@ for mode in ("reflect", "edge"):
             ({"x": x}, [np.pad(x[:, 1:], ((2, 1), (0, 2)), mode)])])
 
 
+Case("values of sizes beyond any index", model(
+    [node("Size", "x", "size"), node("Mul", "size big", "many"),
+     node("Min", "many most", "less"), node("Add", "v many", "sum"),
+     node("Sub", "sum less")],
+    [("x", F32, ["N", "K"]), ("v", I64, [3])], constants=[
+        constant("big", 2**40, "i8"), constant("most", 5 * 2**40, "i8")]), [
+    ({"x": random(size, 3), "v": ints(1, -2, 3)},
+     [ints(1, -2, 3) + max(0, 3 * size - 5) * 2**40]) for size in (1, 2, 9)])
+
+
 def unique(x):
     y, index, inverse, counts = np.unique(x, True, True, True)
     return [y, index, inverse, counts]
