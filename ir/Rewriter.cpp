@@ -2,6 +2,8 @@
 // The only way in which a pass changes a graph.
 #include "ir/Rewriter.h"
 
+#include "ir/Ops.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace dlc {
@@ -137,6 +139,48 @@ void Rewriter::setOutput(unsigned i, Value *value) {
   hasChanged = true;
 }
 
+/// Does an op of the graph, other than `counter`, have the symbol in a size?
+static bool mentions(Graph &graph, llvm::StringRef symbol, const Op *counter) {
+  auto has = [&](llvm::ArrayRef<Dim> dims) {
+    bool found = false;
+    for (const Dim &d : dims)
+      d.forEachSymbol([&](llvm::StringRef name) { found |= name == symbol; });
+    return found;
+  };
+  for (Op &op : graph.ops()) {
+    if (&op == counter)
+      continue;
+    for (unsigned i = 0; i != op.numAttributes(); ++i)
+      if (const auto *dims = std::get_if<std::vector<Dim>>(&op.attribute(i));
+          dims && has(*dims))
+        return true;
+    for (unsigned i = 0; i != op.numResults(); ++i)
+      if (has(op.result(i)->type().shape))
+        return true;
+    for (unsigned i = 0; i != op.numRegions(); ++i)
+      if (mentions(op.region(i), symbol, counter))
+        return true;
+  }
+  return false;
+}
+
+/// Nobody needs its results, nor what it counts.
+static bool isDead(Op &op) {
+  if (!op.hasTrait(OpTrait::Pure) || !op.isUnused())
+    return false;
+  std::string symbol;
+  if (auto nonzero = llvm::dyn_cast<NonZeroOp>(&op))
+    symbol = nonzero.countSymbol();
+  else if (auto nms = llvm::dyn_cast<NonMaxSuppressionOp>(&op))
+    symbol = nms.countSymbol();
+  else
+    return true;
+  Graph *whole = op.parent();
+  while (Op *around = whole->parentOp())
+    whole = around->parent();
+  return !mentions(*whole, symbol, &op);
+}
+
 void Rewriter::greedily(llvm::function_ref<bool(Op *, Rewriter &)> apply) {
   size_t ops = 0;
   for (Op &op : llvm::reverse(currentGraph->ops())) {
@@ -147,7 +191,7 @@ void Rewriter::greedily(llvm::function_ref<bool(Op *, Rewriter &)> apply) {
   size_t limit = 1000000 + 1000 * ops;
   while (Op *op = dequeue()) {
     DLC_CHECK(limit-- != 0) << "rewriting does not end, at " << op->mnemonic();
-    if (op->hasTrait(OpTrait::Pure) && op->isUnused()) {
+    if (isDead(*op)) {
       erase(op);
       continue;
     }
@@ -158,7 +202,7 @@ void Rewriter::greedily(llvm::function_ref<bool(Op *, Rewriter &)> apply) {
 
 void Rewriter::eraseDeadOps() {
   for (Op &op : llvm::make_early_inc_range(llvm::reverse(currentGraph->ops())))
-    if (op.hasTrait(OpTrait::Pure) && op.isUnused())
+    if (isDead(op))
       erase(&op);
 }
 

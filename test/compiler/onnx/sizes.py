@@ -71,6 +71,11 @@ for mode in ("reflect", "edge"):
             ({"x": x}, [np.pad(x[:, 1:], ((2, 1), (0, 2)), mode)])])
 
 
+Case("a size that only a kernel counts", model(
+    [node("NonZero", "x", "n"), node("Shape", "n")],
+    [("x", F32, ["N", 3])]), [
+    ({"x": x}, [ints(2, np.count_nonzero(x))])
+    for x in (random(1, 3), np.maximum(random(9, 3), 0), 0 * random(4, 3))])
 Case("values of sizes beyond any index", model(
     [node("Size", "x", "size"), node("Mul", "size big", "many"),
      node("Min", "many most", "less"), node("Add", "v many", "sum"),
