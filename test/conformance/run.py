@@ -240,7 +240,8 @@ def main():
     parser.add_argument("--filter", default="", metavar="REGEX",
                         help="only cases whose name fits")
     parser.add_argument("--write", action="store_true",
-                        help="keep what passes, and write docs/operators.md")
+                        help="keep what passes, and write docs/operators.md; "
+                        "with --filter only of the cases that fit")
     parser.add_argument("-v", "--verbose", action="store_true",
                         help="also print each refusal")
     options = parser.parse_args()
@@ -265,15 +266,21 @@ def main():
             print(f"{way} {case.name}: {result.how}: {result.sentence}")
     print("\n".join(operator_table(results)))
     if options.write:
+        refused = listed(REFUSED)
         for way in ways:
             ours = [(c, r) for w, c, r in results if w == way]
-            passing[way] = {c.name: " ".join(r.bound) for c, r in ours
-                            if r.how == "passed"}
-            refused = listed(REFUSED)
-            refused[way] = {c.name: r.sentence for c, r in ours
-                            if r.how == "refused"}
-            write_list(REFUSED, "ONNX's tests that are refused, and why",
-                       refused)
+            ran = {c.name for c, _ in ours}
+            # Cases that were filtered out stay as they are.
+            fit = {c.name for c in chosen}
+            kept = {c.name for c in found if c.name not in fit} - ran
+            for known, how, text in (
+                    (passing, "passed", lambda r: " ".join(r.bound)),
+                    (refused, "refused", lambda r: r.sentence)):
+                known[way] = {name: said for name, said in
+                              known.get(way, {}).items() if name in kept}
+                known[way].update((c.name, text(r)) for c, r in ours
+                                  if r.how == how)
+        write_list(REFUSED, "ONNX's tests that are refused, and why", refused)
         write_list(PASSING, "ONNX's tests that have to pass", passing)
         operators_page.write(found, passing, listed(REFUSED))
     harness.finish("conformance", counts, options)
