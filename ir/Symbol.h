@@ -28,6 +28,12 @@ using SymbolTable = std::map<std::string, Symbol, std::less<>>;
 /// Bounds of `d` given what the table says; nothing where unbounded.
 std::optional<int64_t> lowerBound(const Dim &d, const SymbolTable &symbols);
 std::optional<int64_t> upperBound(const Dim &d, const SymbolTable &symbols);
+/// Are all of its symbols sizes of inputs?
+bool isKnownToHost(const Dim &d, const SymbolTable &symbols);
+/// An expression of sizes of inputs that `d` never exceeds; nothing where a
+/// count in it has no bound. What it is for: buffers and grids of what a kernel
+/// counts.
+std::optional<Dim> hostBound(const Dim &d, const SymbolTable &symbols);
 /// Is `d` a multiple of `divisor` for all values of the symbols?
 bool isMultipleOf(const Dim &d, int64_t divisor, const SymbolTable &symbols);
 

@@ -25,14 +25,15 @@ std::string ImportContext::freshSymbol(llvm::StringRef hint) {
   return name;
 }
 
-std::string ImportContext::countSymbol(llvm::StringRef hint, const Dim &bound,
+std::string ImportContext::countSymbol(llvm::StringRef hint, const Dim &most,
                                        int64_t least) {
   std::string name = freshSymbol(hint);
   Symbol &symbol = module.symbols.find(name)->second;
   symbol.home = SymbolHome::DeviceCell;
   symbol.lower = least;
-  symbol.bound = bound;
-  symbol.upper = upperBound(bound, module.symbols);
+  // `most` may itself be counted.
+  symbol.bound = hostBound(most, module.symbols);
+  symbol.upper = upperBound(most, module.symbols);
   return name;
 }
 

@@ -32,8 +32,8 @@ struct ImportContext {
 
   /// A symbol name that is not taken, made from `hint`.
   std::string freshSymbol(llvm::StringRef hint);
-  /// One for a count that a kernel finds, between `least` and `bound`.
-  std::string countSymbol(llvm::StringRef hint, const Dim &bound,
+  /// One for a count that a kernel finds, between `least` and `most`.
+  std::string countSymbol(llvm::StringRef hint, const Dim &most,
                           int64_t least = 0);
 };
 

@@ -111,19 +111,6 @@ struct OpenSizes {
 
 } // namespace
 
-/// The most that a size can be, of symbols that the host knows.
-static std::optional<Dim> hostBound(const Dim &d, const SymbolTable &symbols) {
-  bool known = true;
-  d.forEachSymbol([&](llvm::StringRef name) {
-    known &= symbols.find(name)->second.home == SymbolHome::HostArgument;
-  });
-  if (known)
-    return d;
-  if (d.kind() != Dim::Kind::Symbol)
-    return std::nullopt;
-  return symbols.find(d.symbolName())->second.bound;
-}
-
 /// False: one of the sizes has no bound.
 bool OpenSizes::add(NodeReader &n, unsigned result, const TensorType &yes,
                     const TensorType &no) {

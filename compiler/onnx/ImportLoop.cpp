@@ -130,10 +130,11 @@ static void region(NodeReader &n, NodeBuilder &b, LoopParts &parts) {
       Symbol &symbol = n.context.module.symbols.find(name)->second;
       symbol.home = SymbolHome::DeviceCell;
       symbol.lower = 0;
-      symbol.bound = parts.bound;
       if (parts.bound)
-        symbol.upper = upperBound(*parts.bound, n.context.module.symbols);
-      if (!parts.bound) {
+        symbol.bound = hostBound(*parts.bound, n.context.module.symbols);
+      if (symbol.bound)
+        symbol.upper = upperBound(*symbol.bound, n.context.module.symbols);
+      if (!symbol.bound) {
         n.error("the number of its iterations has no bound that shapes give, "
                 "which its scan outputs need" +
                 (parts.trips ? ": " + n.context.known.whyUnknown(parts.trips) +
