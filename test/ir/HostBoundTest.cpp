@@ -40,6 +40,7 @@ TEST_F(HostBoundTest, growsWithEachFactor) {
 TEST_F(HostBoundTest, whatIsTakenAwayIsAtLeastNothing) {
   EXPECT_EQ(bound(N - count), N.str());
   EXPECT_EQ(bound(N * Dim(3) - few), (N * Dim(3)).str());
+  EXPECT_EQ(bound((M - Dim(4)) * count), (N * M * Dim(3)).str());
 }
 
 TEST_F(HostBoundTest, partsAndLimits) {
@@ -55,8 +56,7 @@ TEST_F(HostBoundTest, noneWhereNothingLimits) {
   EXPECT_EQ(bound(endless), "none");
   EXPECT_EQ(bound(endless * N), "none");
   EXPECT_EQ(bound(max(endless, N)), "none");
-  // May be negative: a smaller count would make the product larger.
-  EXPECT_EQ(bound((M - Dim(4)) * count), "none");
+  EXPECT_EQ(bound(endless * N - count), "none");
 }
 
 } // namespace
