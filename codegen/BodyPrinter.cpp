@@ -202,9 +202,12 @@ std::string BodyPrinter::load(const std::string &pointer,
   bool perLane = isPerLane(off) || guardsPerLane();
   if (isPerLane(off) && !guardsPerLane())
     if (std::optional<Dim> first = contiguous(off, vector)) {
-      std::string vec = "Vec<" + compute + ", V>";
+      std::string vec =
+          keepStored ? "Lanes<" + storageName(type.element).str() + ", V>"
+                     : "Vec<" + compute + ", V>";
+      std::string call = keepStored ? "fetch" : "load";
       std::string v = define(vec,
-                             under("load" + suffix + "<V>(" + pointer + ", " +
+                             under(call + suffix + "<V>(" + pointer + ", " +
                                        offsetText(*first) + ")",
                                    vec + "{}"),
                              false);
@@ -231,7 +234,7 @@ void BodyPrinter::store(unsigned output, const Coordinates &at) {
     if (std::optional<Dim> first = contiguous(off, vector)) {
       std::string name = "y" + std::to_string(output);
       std::string compute = computeName(type.element).str();
-      before += "Vec<" + compute + ", V> " + name + ";\n";
+      results += "Vec<" + compute + ", V> " + name + ";\n";
       lanes += name + "[e] = " + x + ";\n";
       after += "store<V>(" + pointer + ", " + index.print(*first) + ", " +
                name + ");\n";
@@ -240,16 +243,29 @@ void BodyPrinter::store(unsigned output, const Coordinates &at) {
   lanes += "store(" + pointer + ", " + index.print(off) + ", " + x + ");\n";
 }
 
+static std::string indented(llvm::StringRef lines, const std::string &prefix) {
+  std::string text;
+  while (!lines.empty()) {
+    auto [line, rest] = lines.split('\n');
+    text += prefix + line.str() + "\n";
+    lines = rest;
+  }
+  return text;
+}
+
+std::string BodyPrinter::takeLoads(unsigned indent) {
+  std::string text = indented(before, std::string(indent, ' '));
+  before.clear();
+  return text;
+}
+
 std::string BodyPrinter::take(unsigned indent) {
   std::string pad(indent, ' '), text;
   auto add = [&](llvm::StringRef lines, const std::string &prefix) {
-    while (!lines.empty()) {
-      auto [line, rest] = lines.split('\n');
-      text += prefix + line.str() + "\n";
-      lines = rest;
-    }
+    text += indented(lines, prefix);
   };
   add(before, pad);
+  add(results, pad);
   if (vector > 1 && !lanes.empty()) {
     text += pad + "DLC_UNROLL\n" + pad + "for (int e = 0; e < V; e++) {\n";
     add(lanes, pad + "  ");
@@ -259,6 +275,7 @@ std::string BodyPrinter::take(unsigned indent) {
   }
   add(after, pad);
   before.clear();
+  results.clear();
   lanes.clear();
   after.clear();
   memo.clear();

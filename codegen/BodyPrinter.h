@@ -38,6 +38,9 @@ public:
   /// that is made once.
   std::function<Dim(const Dim &)> hoist;
 
+  /// Vectors that are read are kept as they lie in memory: for takeLoads().
+  bool keepStored = false;
+
   /// The lane `e`, as an index.
   Dim lane() const { return laneDim; }
   /// Declares coordinates 0 <= name < extent that are available as C++
@@ -83,6 +86,9 @@ public:
   /// Appends a statement to the lanes' section.
   void statement(const std::string &text) { lanes += text + "\n"; }
 
+  /// Of the statements so far those that are the same for all lanes: what is
+  /// read as vectors, and indices. take() gives the others.
+  std::string takeLoads(unsigned indent = 4);
   /// The statements so far, indented by `indent` spaces.
   std::string take(unsigned indent = 4);
   llvm::Error takeError();
@@ -121,7 +127,7 @@ private:
   std::map<std::string, bool, std::less<>> perLaneSymbols;
   llvm::SmallVector<Guard, 4> guards;
   unsigned names = 0, data = 0;
-  std::string before, lanes, after; // the lane loop's sections
+  std::string before, results, lanes, after; // the lane loop's sections
   std::string failure;
 };
 

@@ -38,6 +38,21 @@ struct BufferRef {
   }
 };
 
+/// A tensor map over a buffer, dimensions innermost first, swizzled by 128
+/// bytes (arguments of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col).
+struct TensorMapRef {
+  BufferRef buffer;
+  DataType element = DataType::F16;
+  Dim offset = 0;                    ///< bytes
+  std::vector<Dim> dims;             ///< elements
+  std::vector<Dim> strides;          ///< bytes, of dimensions 1 and up
+  std::vector<uint32_t> box;         ///< tiled
+  bool im2col = false;               ///< then channels, x, y, image
+  std::vector<int32_t> lower, upper; ///< corners of x and y
+  std::vector<uint32_t> steps;       ///< strides of x and y
+  uint32_t channels = 0, pixels = 0;
+};
+
 /// Elements of a value up to which kernels count in 32 bits: 2^31 less a tile.
 inline constexpr int64_t kNarrowElements =
     (int64_t(1) << 31) - (int64_t(1) << 20);
@@ -46,6 +61,7 @@ inline constexpr int64_t kNarrowElements =
 struct Launch {
   KernelSource kernel;
   Dim grid[3] = {1, 1, 1}; ///< blocks; zero blocks are skipped
+  std::vector<TensorMapRef> maps;
   std::vector<BufferRef> buffers;
   std::vector<std::string> cells; ///< symbols whose home is a device cell
   std::vector<Dim> symbols;

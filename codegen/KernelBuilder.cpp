@@ -146,6 +146,19 @@ std::string KernelBuilder::parameter(llvm::StringRef symbol) {
   return known[symbol.str()] = text;
 }
 
+void KernelBuilder::noteType(const BufferRef &ref, DataType element) {
+  if ((ref.kind == BufferRef::Kind::Input ||
+       ref.kind == BufferRef::Kind::Result) &&
+      !llvm::is_contained(typeNames, stringify(element)))
+    typeNames.push_back(stringify(element).str());
+}
+
+unsigned KernelBuilder::tensorMap(TensorMapRef map) {
+  noteType(map.buffer, map.element);
+  launch.maps.push_back(std::move(map));
+  return launch.maps.size() - 1;
+}
+
 std::string KernelBuilder::buffer(BufferRef ref, llvm::StringRef name,
                                   DataType element, bool write,
                                   llvm::StringRef comment) {
@@ -153,10 +166,7 @@ std::string KernelBuilder::buffer(BufferRef ref, llvm::StringRef name,
   auto [it, fresh] = known.try_emplace("%" + name.str(), call);
   if (!fresh)
     return call;
-  if ((ref.kind == BufferRef::Kind::Input ||
-       ref.kind == BufferRef::Kind::Result) &&
-      !llvm::is_contained(typeNames, stringify(element)))
-    typeNames.push_back(stringify(element).str());
+  noteType(ref, element);
   std::string constness = write ? "" : "const ";
   std::string type = constness + storageName(element).str() + " *";
   accessors += "DLC_DEVICE " + type + name.str() + "(const P &p) {";
@@ -238,6 +248,7 @@ Launch KernelBuilder::finish(llvm::StringRef kind, llvm::StringRef types,
       text +=
           std::string("  ") + type + name + "[" + std::to_string(n) + "];\n";
   };
+  member("CUtensorMap ", "map", launch.maps.size());
   member("void *", "buffer", launch.buffers.size());
   member("const int64_t *", "cell", launch.cells.size());
   member("int64_t ", "symbol", launch.symbols.size());
@@ -273,6 +284,7 @@ Launch KernelBuilder::finish(llvm::StringRef kind, llvm::StringRef types,
   // is before any wait: such a kernel starts when the one before has ended.
   launch.kernel.pdl = launch.cells.empty();
   launch.kernel.cooperative = cooperative;
+  launch.kernel.maps = launch.maps.size();
   launch.kernel.buffers = launch.buffers.size();
   launch.kernel.cells = launch.cells.size();
   launch.kernel.symbols = launch.symbols.size();

@@ -37,6 +37,10 @@ public:
   std::string result(unsigned i);
   std::string workspace(unsigned i, DataType element);
   std::string weight(const Constant &constant);
+  /// Adds a tensor map; gives its number in p.map.
+  unsigned tensorMap(TensorMapRef map);
+  /// Do 32 bits count all elements?
+  bool isNarrow() const { return narrow; }
   /// Is the memory never written while kernels run?
   bool isWeight(unsigned input) const;
 
@@ -58,6 +62,7 @@ public:
 private:
   std::string buffer(BufferRef ref, llvm::StringRef name, DataType element,
                      bool write, llvm::StringRef comment);
+  void noteType(const BufferRef &ref, DataType element);
   std::string parameter(llvm::StringRef symbol);
   const Unit &theUnit;
   const EmitContext &theContext;

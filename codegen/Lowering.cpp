@@ -360,6 +360,10 @@ void ModuleLowering::commit(const Unit &unit, const Emission &emission,
       launch.grid_x = builder.expression(l.grid[0]);
       launch.grid_y = builder.expression(l.grid[1]);
       launch.grid_z = builder.expression(l.grid[2]);
+      for (auto [i, map] : llvm::enumerate(l.maps))
+        launch.patches.emplace_back(i * 128, plan::PatchKind::Map,
+                                    bufferOfRef(map.buffer),
+                                    builder.tensorMap(map));
       uint32_t byte = l.kernel.maps * 128;
       auto patch = [&](plan::PatchKind kind, uint32_t buffer, uint32_t value) {
         launch.patches.emplace_back(byte, kind, buffer, value);

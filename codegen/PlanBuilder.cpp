@@ -318,6 +318,31 @@ uint32_t PlanBuilder::kernel(const KernelSource &source,
   return index;
 }
 
+uint32_t PlanBuilder::tensorMap(const TensorMapRef &map) {
+  auto m = std::make_unique<plan::TensorMapT>();
+  m->type = planType(map.element);
+  if (!map.offset.isConstant(0))
+    m->offset = expression(map.offset);
+  for (const Dim &d : map.dims)
+    m->dims.push_back(expression(d));
+  for (const Dim &d : map.strides)
+    m->strides.push_back(expression(d));
+  m->element_strides.assign(map.dims.size(), 1);
+  m->swizzle = plan::MapSwizzle::B128;
+  if (map.im2col) {
+    m->kind = plan::MapKind::Im2col;
+    m->lower_corner = map.lower;
+    m->upper_corner = map.upper;
+    llvm::copy(map.steps, m->element_strides.begin() + 1);
+    m->channels = map.channels;
+    m->pixels = map.pixels;
+  } else {
+    m->box = map.box;
+  }
+  plan().maps.push_back(std::move(m));
+  return plan().maps.size() - 1;
+}
+
 /// A name on one line, which no comment's end or continuation hides in.
 static std::string commentText(llvm::StringRef name) {
   std::string text;

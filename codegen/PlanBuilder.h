@@ -57,6 +57,9 @@ public:
   uint32_t kernel(const KernelSource &source,
                   llvm::ArrayRef<std::string> nodes);
 
+  /// Its number in the plan.
+  uint32_t tensorMap(const TensorMapRef &map);
+
   void report(std::string line) { result.report.push_back(std::move(line)); }
   LoweredModule finish();
 

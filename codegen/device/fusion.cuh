@@ -12,6 +12,7 @@
 #pragma once
 #include "dlc/float8.cuh"
 #include "dlc/kernel.cuh"
+#include "dlc/lanes.cuh"
 #include "dlc/scalar.cuh"
 
 namespace dlc::dev {

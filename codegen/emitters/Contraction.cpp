@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products and convolutions with prologue and epilogue.
 #include "codegen/SplitWeights.h"
+#include "codegen/emitters/ContractionMaps.h"
 #include "codegen/tiling/ContractionTiling.h"
 
 #include <cmath>
@@ -51,6 +52,8 @@ public:
     view.k = view.k * 2;
   }
   llvm::Error print();
+  /// The same for contraction_tma.cuh.
+  llvm::Error print(const MappedOperands &maps);
 
   KernelBuilder &kernel;
   const Op &hero;
@@ -61,15 +64,17 @@ public:
   bool transposedB = false, constantB = false, storeAlongM = false;
 
 private:
+  void printSizes();
   llvm::Error printA();
   llvm::Error printB();
   void printParts();
   void printCopiesOfB();
-  llvm::Error printEpilogue();
-  llvm::Error printStores(int64_t vector, bool test, std::string &text);
+  llvm::Error printEpilogue(bool mapped);
+  llvm::Error printStores(int64_t vector, bool test, std::string &text,
+                          std::string *loads = nullptr);
 };
 
-llvm::Error Printer::print() {
+void Printer::printSizes() {
   IndexPrinter &index = kernel.index();
   std::string &out = kernel.functors;
   out += "struct Problem {\n  using In = " + storageName(in).str() +
@@ -82,11 +87,45 @@ llvm::Error Printer::print() {
   extent("m", view.m);
   extent("n", view.n);
   extent("k", view.k);
+}
+
+llvm::Error Printer::print() {
+  printSizes();
   if (llvm::Error e = printA())
     return e;
   if (llvm::Error e = printB())
     return e;
-  if (llvm::Error e = printEpilogue())
+  if (llvm::Error e = printEpilogue(false))
+    return e;
+  kernel.functors += "};\n";
+  return llvm::Error::success();
+}
+
+llvm::Error Printer::print(const MappedOperands &maps) {
+  printSizes();
+  std::string &out = kernel.functors;
+  auto operand = [&](const char *name, const TensorMapRef &map) {
+    out += std::string("  // ") + name + ", p.map[" +
+           std::to_string(kernel.tensorMap(map)) +
+           "]: " + kernel.unit().inputs()[map.buffer.index]->type().str() +
+           "\n";
+  };
+  operand("A", maps.a);
+  operand("B", maps.b);
+  out += "  static constexpr Source kSourceA = Source::" + maps.sourceA +
+         ", kSourceB = Source::" + maps.sourceB + ";\n";
+  // Weights are fetched before the kernels before have ended.
+  constantB = kernel.isWeight(maps.b.buffer.index);
+  out += std::string("  static constexpr bool kConstantB = ") +
+         (constantB ? "true" : "false") + ";\n";
+  if (!maps.window.empty()) {
+    out += "  static DLC_DEVICE Window window(const P &p) {\n    return {";
+    for (const Dim &d : maps.window)
+      out += (&d == &maps.window[0] ? "int(" : ", int(") +
+             kernel.index().print(d) + ")";
+    out += "};\n  }\n";
+  }
+  if (llvm::Error e = printEpilogue(true))
     return e;
   out += "};\n";
   return llvm::Error::success();
@@ -158,7 +197,6 @@ llvm::Error Printer::printB() {
       b.element(view.k);
     }
   }
-  // Weights are fetched before the kernels before have ended.
   BodyPrinter printer(kernel, 1);
   std::optional<BodyPrinter::Address> where =
       printer.address(view.b, place(0, 0).at, {});
@@ -168,9 +206,11 @@ llvm::Error Printer::printB() {
 }
 
 /// The epilogue with V lanes along n; a test only asks whether all results are
-/// stored in vectors.
-llvm::Error Printer::printStores(int64_t vector, bool test, std::string &text) {
+/// stored in vectors. `loads`, where it is wanted, gets what comes first.
+llvm::Error Printer::printStores(int64_t vector, bool test, std::string &text,
+                                 std::string *loads) {
   BodyPrinter printer(kernel, vector);
+  printer.keepStored = loads != nullptr;
   Dim b = printer.coordinate("b", view.batch);
   Dim m = printer.coordinate("m", view.m);
   Dim n = printer.coordinate("n", view.n - (vector - 1));
@@ -203,12 +243,14 @@ llvm::Error Printer::printStores(int64_t vector, bool test, std::string &text) {
     if (!test)
       printer.store(i, *element);
   }
+  if (!test && loads)
+    *loads = printer.takeLoads(4);
   if (!test)
-    text = printer.take(4);
+    text = printer.take(loads ? 6 : 4);
   return printer.takeError();
 }
 
-llvm::Error Printer::printEpilogue() {
+llvm::Error Printer::printEpilogue(bool mapped) {
   const Unit &unit = kernel.unit();
   int64_t bytes = 1;
   for (unsigned i = 0; i < unit.numResults(); i++)
@@ -224,11 +266,23 @@ llvm::Error Printer::printEpilogue() {
     llvm::consumeError(std::move(e));
   }
   storeAlongM = vectorC == 1 && hero.kind() != OpKind::MatMul;
-  if (llvm::Error e = printStores(vectorC, false, text))
+  std::string loads;
+  if (llvm::Error e =
+          printStores(vectorC, false, text, mapped ? &loads : nullptr))
     return e;
+  std::string vectors =
+      "  static constexpr int kVectorC = " + std::to_string(vectorC) + ";\n";
+  if (mapped) {
+    kernel.functors +=
+        vectors +
+        "  template <int V>\n  static DLC_DEVICE auto prepare(const P &p, "
+        "Index b, Index m, Index n) {\n" +
+        loads + "    return [=, &p](const Acc (&v)[V]) {\n" + text +
+        "    };\n  }\n";
+    return llvm::Error::success();
+  }
   kernel.functors +=
-      "  static constexpr int kVectorC = " + std::to_string(vectorC) +
-      ";\n  static constexpr bool kStoreAlongM = " +
+      vectors + "  static constexpr bool kStoreAlongM = " +
       (storeAlongM ? "true" : "false") +
       ";\n  template <int V>\n  static DLC_DEVICE void apply(const P &p, Index "
       "b, Index m, Index n, const Acc (&v)[V]) {\n" +
@@ -250,8 +304,18 @@ int64_t typical(const Dim &d, const SymbolTable &symbols) {
   return std::max<int64_t>(v.value_or(1), 1);
 }
 
+/// What the epilogue reads for every result, beside a few values per column.
+int64_t epilogueBytes(const Unit &unit) {
+  int64_t bytes = 0;
+  for (const Value *v : unit.inputs())
+    if (v && v->type().elementCount() == unit.resultType(0).elementCount())
+      bytes += bitWidth(v->type().element) / 8;
+  return bytes;
+}
+
 ContractionTiling chooseTiling(const Printer &printer, const Unit &unit,
-                               const EmitContext &context) {
+                               const EmitContext &context,
+                               const std::optional<MappedOperands> &maps) {
   ContractionProblem p;
   using Math = ContractionProblem::Math;
   p.math = printer.in == DataType::F16    ? Math::F16
@@ -275,7 +339,50 @@ ContractionTiling chooseTiling(const Printer &printer, const Unit &unit,
   if (printer.hero.kind() != OpKind::MatMul)
     p.bytesA = typical(printer.view.a->type().storageBytes(), context.symbols);
   p.workspaceAllowed = false;
+  p.mapped = maps.has_value();
+  if (maps)
+    p.taps = maps->taps;
+  p.fixedK = printer.view.k.isConstant();
+  p.epilogueBytes = epilogueBytes(unit);
   return chooseContractionTiling(p, context.target);
+}
+
+/// The kernel of the problem that has been printed.
+Emission finish(Printer &printer, const ContractionTiling &tiling,
+                const std::string &tile, const EmitContext &context) {
+  KernelBuilder &kernel = printer.kernel;
+  const ContractionView &view = printer.view;
+  kernel.threads = tiling.threads();
+  kernel.minBlocks = tiling.minBlocks();
+  ContractionProblem bytes;
+  bytes.elementBytes = bitWidth(printer.in) / 8;
+  bytes.accumulatorBytes = bitWidth(printer.acc) / 8;
+  kernel.smemBytes = tiling.sharedBytes(bytes);
+  if (tiling.split == ContractionTiling::Split::Cluster)
+    kernel.cluster = tiling.splitK;
+  kernel.functors += "using Config = " + tiling.config() + ";\n";
+  Dim tiles =
+      view.batch * ceilDiv(view.m, tiling.bm) * ceilDiv(view.n, tiling.bn);
+  Dim grid = tiling.isPersistent()
+                 ? min(tiles, int64_t(context.target.multiprocessors))
+                 : tiles * int64_t(tiling.splitK);
+  Emission made;
+  made.steps.push_back(kernel.finish(
+      printer.hero.mnemonic(), kernel.types(), tiling.name(),
+      "  " + tile + "<Problem, Config>::run(p, blockIdx.x, smem);\n", {grid}));
+  made.microseconds = tiling.microseconds;
+  made.flops =
+      2 * typical(view.batch * view.m * view.n * view.k, context.symbols);
+  made.report = "contraction " + tiling.name() + ", ";
+  if (tiling.tma)
+    made.report += "tensor maps";
+  else
+    made.report += "vectors " + std::to_string(printer.vectorA) + " " +
+                   std::to_string(printer.vectorB) + " " +
+                   std::to_string(printer.vectorC) +
+                   (printer.transposedB ? ", B along n" : "") +
+                   (printer.split ? ", weights in two parts" : "");
+  return made;
 }
 
 llvm::Expected<Emission>
@@ -291,33 +398,20 @@ ContractionEmitter::emit(const Unit &unit, const EmitContext &context) const {
   Printer printer(kernel, hero);
   if (llvm::Error e = printer.print())
     return e;
-  ContractionTiling tiling = chooseTiling(printer, unit, context);
-  kernel.threads = tiling.threads();
-  ContractionProblem bytes;
-  bytes.elementBytes = bitWidth(printer.in) / 8;
-  bytes.accumulatorBytes = bitWidth(printer.acc) / 8;
-  kernel.smemBytes = tiling.sharedBytes(bytes);
-  if (tiling.split == ContractionTiling::Split::Cluster)
-    kernel.cluster = tiling.splitK;
-  kernel.functors += "using Config = " + tiling.config() + ";\n";
-  Dim tiles = printer.view.batch * ceilDiv(printer.view.m, tiling.bm) *
-              ceilDiv(printer.view.n, tiling.bn) * int64_t(tiling.splitK);
-  Emission made;
-  made.steps.push_back(kernel.finish(
-      hero.mnemonic(), kernel.types(), tiling.name(),
-      "  ContractionTile<Problem, Config>::run(p, blockIdx.x, smem);\n",
-      {tiles}));
-  made.microseconds = tiling.microseconds;
-  made.flops = 2 * typical(printer.view.batch * printer.view.m *
-                               printer.view.n * printer.view.k,
-                           context.symbols);
-  made.report = "contraction " + tiling.name() + ", vectors " +
-                std::to_string(printer.vectorA) + " " +
-                std::to_string(printer.vectorB) + " " +
-                std::to_string(printer.vectorC) +
-                (printer.transposedB ? ", B along n" : "") +
-                (printer.split ? ", weights in two parts" : "");
-  return made;
+  std::optional<MappedOperands> maps;
+  if (!printer.split && printer.vectorC > 1 && printer.acc == DataType::F32)
+    maps = mapOperands(kernel, hero, printer.view);
+  ContractionTiling tiling = chooseTiling(printer, unit, context, maps);
+  if (!tiling.tma)
+    return finish(printer, tiling, "ContractionTile", context);
+  // Another kernel, with other parameters.
+  KernelBuilder mapped(unit, context);
+  mapped.include("contraction_tma");
+  Printer again(mapped, hero);
+  maps->setTile(tiling.bm, tiling.bn);
+  if (llvm::Error e = again.print(*maps))
+    return e;
+  return finish(again, tiling, "TmaContraction", context);
 }
 } // namespace
 

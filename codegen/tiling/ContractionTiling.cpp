@@ -11,36 +11,6 @@ using namespace dlc;
 using Math = ContractionProblem::Math;
 using Split = ContractionTiling::Split;
 
-int64_t ContractionTiling::sharedBytes(const ContractionProblem &p) const {
-  const int64_t pipeline = int64_t(stages) * (bm + bn) * bk * p.elementBytes;
-  const int64_t results = split == Split::Cluster
-                              ? int64_t(bm) * (bn + 8) * p.accumulatorBytes
-                              : int64_t(warpsM) * warpsN * 16 *
-                                    (bn / warpsN + 8) * p.accumulatorBytes;
-  return std::max(pipeline, results) + 16;
-}
-
-std::string ContractionTiling::config() const {
-  const char *splits[] = {"None", "Cluster", "Workspace"};
-  auto number = [](int x) { return std::to_string(x) + ", "; };
-  if (wgmma)
-    return "WgmmaConfig<" + number(warpsM / 4) + number(mTiles) + number(bn) +
-           number(stages) + number(splitK) + "Split::" + splits[int(split)] +
-           (earlyLaunch ? ", true>" : ", false>");
-  return "ContractionConfig<" + number(bm) + number(bn) + number(bk) +
-         number(warpsM) + number(warpsN) + number(stages) + number(splitK) +
-         "Split::" + splits[int(split)] + (tensorCores ? ", true" : ", false") +
-         (earlyLaunch ? ", true>" : ", false>");
-}
-
-std::string ContractionTiling::name() const {
-  std::string s = std::to_string(bm) + "x" + std::to_string(bn) + "x" +
-                  std::to_string(bk) + "s" + std::to_string(stages);
-  if (splitK > 1)
-    s += (split == Split::Cluster ? "c" : "w") + std::to_string(splitK);
-  return wgmma ? s + "g" : s;
-}
-
 bool dlc::hasTensorCores(Math math, const Target &target) {
   switch (math) {
   case Math::F16:
@@ -149,13 +119,7 @@ double price(const ContractionProblem &p, const Target &t,
   if (c.split == Split::Workspace)
     seconds += 1.5e-6 + 2.0 * double(tiles) * c.bm * c.bn * p.accumulatorBytes /
                             (t.bandwidth * 1.5);
-  const double a =
-      p.bytesA ? double(p.bytesA)
-               : double(p.batch) * double(p.m) * double(p.k) * p.elementBytes;
-  const double bytes =
-      a + double(p.batch) * double(p.n) * double(p.k) * p.elementBytes +
-      double(p.batch) * double(p.m) * double(p.n) * p.resultBytes;
-  const double memory = bytes / (0.85 * t.bandwidth) + 1.5e-6;
+  const double memory = memorySeconds(p, t);
   // A little of the lesser, so that it still counts among equals.
   return std::max(seconds, memory) + 0.05 * std::min(seconds, memory);
 }
@@ -177,6 +141,17 @@ ContractionTiling hostTiling(const ContractionProblem &p) {
   return c;
 }
 } // namespace
+
+double dlc::memorySeconds(const ContractionProblem &p, const Target &t) {
+  const double a =
+      p.bytesA ? double(p.bytesA)
+               : double(p.batch) * double(p.m) * double(p.k) * p.elementBytes;
+  const double bytes =
+      a + double(p.batch) * double(p.n) * double(p.k) * p.elementBytes +
+      double(p.batch) * double(p.m) * double(p.n) *
+          double(p.resultBytes + p.epilogueBytes);
+  return bytes / (0.85 * t.bandwidth) + 1.5e-6;
+}
 
 std::vector<ContractionTiling>
 dlc::rankContractionTilings(const ContractionProblem &p, const Target &t,
@@ -207,7 +182,9 @@ dlc::rankContractionTilings(const ContractionProblem &p, const Target &t,
         else
           break;
       }
-      const double s = price(p, t, c);
+      // Measured beside those with tensor maps these took about twice as long
+      // as the sum of their parts.
+      const double s = price(p, t, c) * (p.mapped ? 1.9 : 1.0);
       if (s == INFINITY)
         continue;
       c.microseconds = s * 1e6;
@@ -230,7 +207,7 @@ dlc::rankContractionTilings(const ContractionProblem &p, const Target &t,
                   (t.hasCpAsync() || c.stages == 2))
                 add();
             }
-  if (t.arch == "sm_90a" && !p.transposedB &&
+  if (t.arch == "sm_90a" && !p.transposedB && !p.mapped &&
       (p.math == Math::F16 || p.math == Math::BF16)) {
     c.wgmma = true;
     c.warpsN = 1;
@@ -245,6 +222,9 @@ dlc::rankContractionTilings(const ContractionProblem &p, const Target &t,
             add();
           }
   }
+  if (t.arch == "sm_90a" && p.mapped)
+    for (const ContractionTiling &tma : mapTilings(p, t))
+      all.push_back(tma);
   // Equal prices: the first in order of enumeration, so that it is the same
   // on every machine.
   std::stable_sort(all.begin(), all.end(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tile a contraction gets: a pure function of problem and target.
-// Describes codegen/device/contraction.cuh; prints as its Config.
+// Describes codegen/device/contraction.cuh and contraction_tma.cuh; prints as
+// their Config.
 #pragma once
 #include "ir/Target.h"
 
@@ -34,10 +35,23 @@ struct ContractionProblem {
   int64_t bytesA = 0;
   /// False: no workspace may be asked for (split k then only in clusters).
   bool workspaceAllowed = true;
+  /// Both operands lie in memory so that tensor maps can describe them.
+  bool mapped = false;
+  /// Convolutions that are mapped: taps of the filter, so that k is taps *
+  /// channels and no step has two taps.
+  int64_t taps = 1;
+  /// k is a number, not a typical value.
+  bool fixedK = true;
+  /// Bytes that the epilogue reads for every result (residuals).
+  int64_t epilogueBytes = 0;
+
+  /// Steps of k of contraction_tma.cuh.
+  int64_t mapSteps() const { return taps * ((k / taps + 63) / 64); }
 };
 
 struct ContractionTiling {
   enum class Split : uint8_t { None, Cluster, Workspace };
+  enum class Schedule : uint8_t { Cooperative, Pingpong, Latency };
   int bm = 64, bn = 64, bk = 32, warpsM = 2, warpsN = 2, stages = 3;
   int splitK = 1;
   Split split = Split::None;
@@ -45,15 +59,30 @@ struct ContractionTiling {
   /// Warpgroups with wgmma: bm = 16 warpsM mTiles, warpsN = 1.
   bool wgmma = false;
   int mTiles = 1;
+  /// contraction_tma.cuh, whose words these are: groups of warps * 4 (warpsM),
+  /// by columns of Y, kSub steps of k in a stage.
+  bool tma = false, swap = false;
+  int groups = 1, by = 64, kSub = 1;
+  Schedule schedule = Schedule::Cooperative;
   double microseconds = 0; ///< the model's estimate
 
-  int threads() const { return 32 * warpsM * warpsN; }
+  /// Makes it one of contraction_tma.cuh, with the tile that follows.
+  void setTma(bool swapped, int warpgroups, int tilesOfX, int columnsOfY,
+              Schedule how);
+  int threads() const;
+  /// Blocks of a multiprocessor that the launch bounds ask for.
+  int minBlocks() const;
+  /// Takes a block one tile after the other, so that the grid is as large as
+  /// the GPU?
+  bool isPersistent() const { return tma && schedule != Schedule::Latency; }
   /// Dynamic shared memory, as Config::smemBytes.
   int64_t sharedBytes(const ContractionProblem &p) const;
   /// "ContractionConfig<128, 64, 32, 2, 2, 4, 1, Split::None, true, false>"
   std::string config() const;
   /// For kernel names: "128x64x32s4", "64x64x64s3c4" (cluster of 4), "w4"
-  /// (workspace), "128x128x64s4g" (wgmma).
+  /// (workspace), "128x128x64s4g" (wgmma); of tensor maps "128x128x64s4t",
+  /// "u3" (three steps in a stage), "ts" (swapped), then "p" (pingpong) or
+  /// "l" (latency).
   std::string name() const;
   /// Tiles of one batch item along m and n; the grid is
   /// batch * ceil(m / bm) * ceil(n / bn) * splitK.
@@ -69,6 +98,11 @@ bool hasTensorCores(ContractionProblem::Math math, const Target &target);
 ContractionTiling chooseContractionTiling(const ContractionProblem &problem,
                                           const Target &target);
 /// The best `count`, best first, for tuning.
+/// Those of contraction_tma.cuh among them.
+std::vector<ContractionTiling> mapTilings(const ContractionProblem &problem,
+                                          const Target &target);
+/// Seconds that moving operands and results through memory takes.
+double memorySeconds(const ContractionProblem &problem, const Target &target);
 std::vector<ContractionTiling>
 rankContractionTilings(const ContractionProblem &problem, const Target &target,
                        size_t count);

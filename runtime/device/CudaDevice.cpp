@@ -428,6 +428,7 @@ static int mapType(plan::ElementType type) {
 Status CudaDevice::encode(const TensorMapValues &values, uint8_t *out) {
   const plan::TensorMapT &map = *values.map;
   auto *result = reinterpret_cast<cuda::TensorMap *>(out);
+  CudaContextScope scope = enter();
   uint32_t rank = uint32_t(map.dims.size());
   if (map.kind == plan::MapKind::Tiled)
     return Driver.check(Driver.tensorMapEncodeTiled(

@@ -99,6 +99,9 @@ private:
 class Launcher {
 public:
   uint32_t grid = 1, threads = 32, cluster = 1, smem = 0;
+  /// The parameters begin with as many maps, over buffers in the order of
+  /// reads() and writes().
+  std::vector<MapOver> maps;
   template <class T> void reads(const std::vector<T> &v) {
     buffers.push_back({v.data(), v.size() * sizeof(T), 0, 0});
   }
@@ -113,8 +116,12 @@ public:
       const auto *bytes = reinterpret_cast<const uint8_t *>(params);
       return Cuda::get().run(reinterpret_cast<void *>(entry),
                              {bytes, bytes + sizeof(Params)}, grid, threads,
-                             smem, cluster, buffers);
+                             smem, cluster, buffers, maps);
     }
+    Params own = *params;
+    for (size_t i = 0; i < maps.size(); i++)
+      if (encode(maps[i], reinterpret_cast<uint8_t *>(&own) + i * 128))
+        return "the engine does not take map " + std::to_string(i);
     dlc_host_launch_config c{};
     c.struct_bytes = sizeof c;
     c.grid[0] = grid;
@@ -127,10 +134,18 @@ public:
     c.buffers = buffers.data();
     c.buffer_count = uint32_t(buffers.size());
     char error[1000] = "";
-    return dlc_host_launch(entry, params, &c, error, sizeof error) ? error : "";
+    return dlc_host_launch(entry, &own, &c, error, sizeof error) ? error : "";
   }
 
 private:
+  int encode(const MapOver &m, void *to) const {
+    const void *base = buffers[m.buffer].base;
+    return m.im2col ? dlc_host_encode_im2col(to, base, 2, m.dims, m.strides,
+                                             m.lower, m.upper, m.box[0],
+                                             m.box[1], m.step, 128)
+                    : dlc_host_encode_tiled(to, base, 2, m.rank, m.dims,
+                                            m.strides, m.box, 128);
+  }
   std::vector<dlc_host_buffer> buffers;
 };
 
