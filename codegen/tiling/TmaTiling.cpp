@@ -30,7 +30,7 @@ double storeClocks(const ContractionProblem &p, const ContractionTiling &c) {
   double store = c.swap ? 400 + 11 * sums(c) : 310 + 11.6 * sums(c);
   if (!c.swap && sums(c) > 64) // few registers are left for it
     store += 46.0 * (sums(c) - 64);
-  return store + (p.epilogueBytes ? 550 + 20.0 * sums(c) : 0);
+  return store + (p.epilogueBytes ? 550 + (c.swap ? 24 : 17) * sums(c) : 0);
 }
 
 /// Blocks that take one tile after another.
