@@ -125,6 +125,11 @@ void importTopK(NodeReader &n, NodeBuilder &b) {
 
 void importNonZero(NodeReader &n, NodeBuilder &b) {
   Value *x = n.input(0);
+  // What is counted twice is one size, so that two masked values fit together.
+  for (const Use &use : x->uses())
+    if (use.op->kind() == OpKind::NonZero &&
+        use.op->parent() == &b.raw().currentGraph())
+      return n.result(use.op->result());
   std::string count = n.context.countSymbol(n.proto().output(0) + "_count",
                                             x->type().elementCount());
   n.result(b.emit<NonZeroOp>(x, count));

@@ -76,6 +76,19 @@ Case("a size that only a kernel counts", model(
     [("x", F32, ["N", 3])]), [
     ({"x": x}, [ints(2, np.count_nonzero(x))])
     for x in (random(1, 3), np.maximum(random(9, 3), 0), 0 * random(4, 3))])
+Case("two values under one mask", model(
+    [node("Greater", "x half", "m"), node("NonZero", "m", "n"),
+     node("Transpose", "n", "nt"), node("GatherND", "x nt", "a"),
+     node("NonZero", "m", "k"), node("Transpose", "k", "kt"),
+     node("GatherND", "z kt", "b"), node("Sub", "a b", "d"),
+     node("Shape", "a", "s"), node("Min", "s two", "l"),
+     node("TopK", "d l", "t t_at")],
+    [("x", F32, ["N", 3]), ("z", F32, ["N", 3])], "t t_at",
+    constants=[constant("half", 0.5, "f4"), constant("two", [2], "i8")]), [
+    ({"x": x, "z": random(len(x), 3)[::-1]},
+     [np.sort((x - random(len(x), 3)[::-1])[x > 0.5])[::-1][:2],
+      np.argsort(-(x - random(len(x), 3)[::-1])[x > 0.5])[:2]])
+    for x in (random(1, 3), random(9, 3), 0 * random(4, 3))])
 Case("values of sizes beyond any index", model(
     [node("Size", "x", "size"), node("Mul", "size big", "many"),
      node("Min", "many most", "less"), node("Add", "v many", "sum"),
