@@ -47,6 +47,32 @@ void VerticalFuser::dropLast(Hero &hero) {
   hero.places.forget(op);
 }
 
+// Are all that read `value` pointwise ops of no kernel yet that follow from it
+// and constants alone, as the steps of an activation do?
+bool VerticalFuser::isReadByItsOwn(const Value *value) const {
+  llvm::SetVector<const Value *> own;
+  own.insert(value);
+  auto follows = [&](const Value *operand) {
+    return !operand || own.contains(operand) ||
+           (operand->definingOp() &&
+            operand->definingOp()->kind() == OpKind::Constant);
+  };
+  auto joins = [&](const Op *op) {
+    return op->hasTrait(OpTrait::Pointwise) && !plan.clusterOf(op) &&
+           llvm::all_of(op->operands(), follows);
+  };
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t i = 0; i < own.size() && own.size() < 64; i++)
+      for (const Use &use : own[i]->uses())
+        if (joins(use.op))
+          again |= own.insert(use.op->result());
+  }
+  return llvm::all_of(value->uses(), [&](const Use &use) {
+    return use.op->numResults() == 1 && own.contains(use.op->result());
+  });
+}
+
 bool VerticalFuser::joinEpilogue(Hero &hero, Value *value, Op *user) {
   if ((!user->hasTrait(OpTrait::View) && !user->hasTrait(OpTrait::Pointwise)) ||
       plan.clusterOf(user))
@@ -57,7 +83,8 @@ bool VerticalFuser::joinEpilogue(Hero &hero, Value *value, Op *user) {
     return false;
   }
   if (user->kind() == OpKind::Convert && isFreeToRepeat(*user) &&
-      (isReadByHero(user->result()) || user->result()->uses().size() > 1)) {
+      (isReadByHero(user->result()) || (user->result()->uses().size() > 1 &&
+                                        !isReadByItsOwn(user->result())))) {
     refusals.add(user, "who reads it widens it, which moves fewer bytes");
     return false;
   }

@@ -28,6 +28,7 @@ private:
   bool growEpilogue(Hero &hero);
   bool growSides(Hero &hero);
   bool growPrologue(Hero &hero);
+  bool isReadByItsOwn(const Value *value) const;
   bool joinEpilogue(Hero &hero, Value *value, Op *user);
   bool joinSide(Hero &hero, Value *value);
   bool joinPrologue(Hero &hero, Value *value);
