@@ -25,8 +25,8 @@
 //
 // A row is reduced by a thread, a warp, a block, or (where rows are contiguous
 // in memory) by one lane of each warp of a block. Reductions of few long rows
-// are split: reduce_parts leaves Acc per part, reduce_rest combines them. The
-// order of additions depends on sizes only, never on timing.
+// are split: reduce_parts (or reduce_column_parts, 32 rows at a time) leaves Acc
+// per part, reduce_rest combines them. The order of additions depends on sizes only, never on timing.
 #pragma once
 #include "dlc/fusion.cuh"
 #include "dlc/reduce.cuh"
@@ -152,6 +152,25 @@ struct Reduction {
     acc = block_reduce<Combine<0>>(acc, smem);
     if (thread_id() == 0)
       st(work, blockIdx.x, acc);
+  }
+  /// The same for 32 rows, one per lane, of blocks that hold all their parts.
+  template <class P, class Acc>
+  static DLC_DEVICE void reduce_column_parts(const P &p, Acc *work, int parts,
+                                             uint8_t *smem) {
+    pdl_launch();
+    pdl_wait();
+    const Index row = Index(blockIdx.x) / parts * 32 + thread_id() % 32,
+                n = Body::size(p);
+    const int part = int(blockIdx.x) % parts;
+    const Index steps = (n + parts - 1) / parts;
+    const Index begin = index_min<Index>(n, part * steps),
+                end = index_min<Index>(n, begin + steps);
+    const bool active = row < Body::rows(p);
+    Acc acc = sweep<0>(p, row, begin, active ? end : begin, thread_id() / 32,
+                       block_threads() / 32, Scalars{});
+    acc = column_reduce<Combine<0>>(acc, smem);
+    if (active && thread_id() < 32)
+      st(work, row * parts + part, acc);
   }
   template <class P, class Acc>
   static DLC_DEVICE void reduce_rest(const P &p, const Acc *work, int parts,

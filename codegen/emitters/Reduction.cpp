@@ -8,15 +8,16 @@ using namespace dlc::codegen;
 
 namespace {
 struct Config {
-  enum class By : uint8_t { Thread, Warp, Block, Column, Split };
+  enum class By : uint8_t { Thread, Warp, Block, Column, Split, SplitColumn };
   By by = By::Thread;
   unsigned threads = 256;
   int64_t vector = 1;
-  int parts = 1; ///< Split
+  int parts = 1; ///< Split, SplitColumn
+  bool splits() const { return by == By::Split || by == By::SplitColumn; }
 
   std::string str() const {
-    static const char *const names[] = {"thread", "warp", "block", "column",
-                                        "split"};
+    static const char *const names[] = {"thread", "warp",  "block",
+                                        "column", "split", "split_column"};
     return names[int(by)] + std::to_string(threads) + "v" +
            std::to_string(vector);
   }
@@ -331,6 +332,16 @@ Config configure(Printer &printer, const EmitContext &context) {
         {context.target.multiprocessors / rows, size / 4096, 256}));
     return c;
   }
+  // Few channels of a large map: the blocks of a column would be too few.
+  const int64_t blocks = (rows + 31) / 32;
+  if (columns && single && size >= 4096 &&
+      blocks * 4 <= context.target.multiprocessors) {
+    c.by = Config::By::SplitColumn;
+    c.threads = 512;
+    c.parts = int(std::min<int64_t>(
+        {context.target.multiprocessors / blocks, size / 512, 256}));
+    return c;
+  }
   if (columns) {
     c.by = size >= 32 ? Config::By::Column : Config::By::Thread;
     c.threads = size >= 512 ? 1024 : size >= 32 ? 256 : 128;
@@ -403,13 +414,17 @@ ReductionEmitter::emit(const Unit &unit, const EmitContext &context) const {
       kernel.smemBytes = accBytes * config.threads;
       grid = ceilDiv(printer.rows, 32);
       break;
-    case Config::By::Split: {
-      kernel.smemBytes = accBytes * 32;
-      std::string call = rest ? "reduce_rest" : "reduce_parts";
+    case Config::By::Split:
+    case Config::By::SplitColumn: {
+      const bool column = config.by == Config::By::SplitColumn && !rest;
+      kernel.smemBytes = accBytes * (column ? config.threads : 32);
       kind = rest ? "reduce_rest" : "reduce_parts";
+      const std::string call = column ? "reduce_column_parts" : kind;
       body = "  Kernel::" + call + "(p, reinterpret_cast<Pass<0>::Acc *>(" +
              kernel.workspace(0, DataType::F64) + "), " +
              std::to_string(config.parts) + ", smem);\n";
+      if (column)
+        grid = ceilDiv(grid, 32);
       if (!rest)
         grid = grid * int64_t(config.parts);
       break;
@@ -427,7 +442,7 @@ ReductionEmitter::emit(const Unit &unit, const EmitContext &context) const {
   made.steps.push_back(std::move(*first));
   made.report = "reduction " + config.str() + ", " +
                 std::to_string(printer.levels) + " passes";
-  if (config.by == Config::By::Split) {
+  if (config.splits()) {
     made.workspaces.push_back(
         {DataType::F64,
          printer.rows * int64_t(config.parts) * int64_t(printer.widest), ""});
