@@ -15,7 +15,7 @@ build=$(realpath "$1")
 }
 mkdir -p "$2"
 destination=$(realpath "$2")
-rm -rf "${destination:?}"/{bin,lib,python,test}
+rm -rf "${destination:?}"/{bin,device,lib,python,test}
 
 # Places inside the build are kept, since programs find libraries by them.
 cd "$build"
