@@ -3,6 +3,8 @@
 // loads and stores. The ops are in BodyOps.cpp.
 #include "codegen/BodyPrinter.h"
 
+#include <numeric>
+
 using namespace dlc;
 using namespace dlc::codegen;
 
@@ -119,6 +121,60 @@ Coordinates BodyPrinter::operandAt(const Value *operand,
   return {broadcastIndex(operand->type().shape, at.index), std::nullopt, {}};
 }
 
+Dim BodyPrinter::shortened(const Dim &d) {
+  constexpr unsigned few = 3;
+  if (!nameSums || d.kind() != Dim::Kind::Add || d.operands().size() <= few)
+    return d;
+  // d is factor * sum + rest, the sum without coordinates.
+  auto coefficient = [](const Dim &term) {
+    int64_t product = 1;
+    if (term.kind() == Dim::Kind::Mul)
+      for (const Dim &f : term.operands())
+        product *= f.tryConstant().value_or(1);
+    return product;
+  };
+  Dim rest = 0;
+  int64_t factor = 0;
+  llvm::SmallVector<Dim, 8> terms;
+  for (const Dim &t : d.operands()) {
+    bool sizes = true;
+    t.forEachSymbol([&](llvm::StringRef s) { sizes &= !s.starts_with("%"); });
+    if (t.isConstant() || !sizes) {
+      rest = rest + t;
+      continue;
+    }
+    terms.push_back(t);
+    factor = std::gcd(factor, coefficient(t));
+  }
+  if (terms.size() <= few)
+    return d;
+  if (coefficient(terms[0]) < 0)
+    factor = -factor;
+  Dim sum = 0;
+  for (const Dim &t : terms) {
+    Dim product = coefficient(t) / factor;
+    for (const Dim &f :
+         t.kind() == Dim::Kind::Mul ? t.operands() : llvm::ArrayRef(t))
+      if (!f.isConstant())
+        product = product * f;
+    sum = sum + product;
+  }
+  auto it = llvm::find_if(sums, [&](const auto &s) { return s.first == sum; });
+  if (it == sums.end()) {
+    Dim value = sum;
+    if (!sums.empty())
+      if (Dim more = sum - sums.back().first;
+          more.kind() != Dim::Kind::Add ||
+          more.operands().size() < terms.size())
+        value = sums.back().second + more;
+    std::string name = "s" + std::to_string(sums.size());
+    before += "const Index " + name + " = " + index.print(value) + ";\n";
+    sums.push_back({sum, index.declareAny("%" + name, [=] { return name; })});
+    it = &sums.back();
+  }
+  return rest + factor * it->second;
+}
+
 Dim BodyPrinter::offset(const TensorType &type, const Coordinates &at) {
   if (at.linear && at.layout == type.layout)
     return index.simplify(*at.linear);
@@ -164,9 +220,9 @@ std::string BodyPrinter::rangesText(llvm::ArrayRef<IndexRange> ranges,
     bool above = index.isNonNegative(value - low);
     bool below = index.isBelow(value, high);
     if (!above)
-      add(offsetText(value) + " >= " + index.print(low));
+      add(offsetText(value) + " >= " + index.print(shortened(low)));
     if (!below)
-      add(offsetText(value) + " < " + index.print(high));
+      add(offsetText(value) + " < " + index.print(shortened(high)));
     if (!above || !below)
       perLane |= isPerLane(value) || isPerLane(low) || isPerLane(high);
   }
@@ -279,5 +335,6 @@ std::string BodyPrinter::take(unsigned indent) {
   lanes.clear();
   after.clear();
   memo.clear();
+  sums.clear();
   return text;
 }

@@ -41,6 +41,10 @@ public:
   /// Vectors that are read are kept as they lie in memory: for takeLoads().
   bool keepStored = false;
 
+  /// Sums of many sizes become variables, each from the one before it: the
+  /// bounds of a concat of many counted parts. For bodies that take() is all of.
+  bool nameSums = false;
+
   /// The lane `e`, as an index.
   Dim lane() const { return laneDim; }
   /// Declares coordinates 0 <= name < extent that are available as C++
@@ -76,7 +80,7 @@ public:
   Dim offset(const TensorType &type, const Coordinates &at);
   /// `offset` as text, hoisted.
   std::string offsetText(const Dim &offset) {
-    return index.print(hoist ? hoist(offset) : offset);
+    return index.print(shortened(hoist ? hoist(offset) : offset));
   }
   /// Is `offset` lane + something that is the same for all lanes and a multiple
   /// of `alignment`? Then that something.
@@ -98,6 +102,7 @@ private:
     std::string text;
     bool perLane;
   };
+  Dim shortened(const Dim &d);
   bool isPerLane(const Dim &d) const;
   bool isPerLane(const Coordinates &at) const;
   bool guardsPerLane() const;
@@ -126,6 +131,7 @@ private:
   std::map<std::string, std::string> memo;
   std::map<std::string, bool, std::less<>> perLaneSymbols;
   llvm::SmallVector<Guard, 4> guards;
+  llvm::SmallVector<std::pair<Dim, Dim>, 4> sums; // and their names
   unsigned names = 0, data = 0;
   std::string before, results, lanes, after; // the lane loop's sections
   std::string failure;

@@ -85,6 +85,7 @@ private:
   static llvm::Error printApply(KernelBuilder &kernel, const Config &config,
                                 const Unit &unit) {
     BodyPrinter printer(kernel, config.vector);
+    printer.nameSums = true;
     const TensorType &space = unit.resultType(0);
     // Vectors at rows of any length are scalar at their tail, V = 1.
     Dim base = printer.coordinate("i", space.elementCount());
