@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
+#include <cstring>
 
 using namespace dlc;
 using namespace dlc::codegen;
@@ -37,6 +38,22 @@ static const Constant *constantGiven(const Value *value, const Unit &unit) {
 static float rounded(DataType type, float x) {
   uint8_t bytes[sizeof(float)];
   storeFloat(type, bytes, 0, x);
+  return float(loadFloat(type, bytes, 0));
+}
+
+// The part that is stored first: nearer to zero than `w`, so that the rest has
+// the sign of `w` and is not zero. Otherwise an infinity times both parts would
+// be NaN, where it is infinite times `w`.
+static float firstPart(DataType type, float w) {
+  const float near = rounded(type, w);
+  if (std::fabs(near) < std::fabs(w) || w == 0)
+    return near;
+  uint8_t bytes[sizeof(uint16_t)];
+  storeFloat(type, bytes, 0, near);
+  uint16_t bits;
+  std::memcpy(&bits, bytes, sizeof bits);
+  --bits;
+  std::memcpy(bytes, &bits, sizeof bits);
   return float(loadFloat(type, bytes, 0));
 }
 
@@ -93,7 +110,7 @@ std::optional<SplitWeights> codegen::splitWeights(const Op &hero,
     for (int64_t j = 0; j < k; ++j) {
       const int64_t at = column[size_t(i)] + row[size_t(j)];
       const auto w = float(weights->floatAt(weights->isSplat() ? 0 : at));
-      const float high = rounded(split.element, w);
+      const float high = firstPart(split.element, w);
       storeFloat(split.element, parts.data(), i * 2 * k + j, high);
       storeFloat(split.element, parts.data(), i * 2 * k + k + j, w - high);
     }

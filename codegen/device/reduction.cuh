@@ -25,8 +25,9 @@
 //
 // A row is reduced by a thread, a warp, a block, or (where rows are contiguous
 // in memory) by one lane of each warp of a block. Reductions of few long rows
-// are split: reduce_parts (or reduce_column_parts, 32 rows at a time) leaves Acc
-// per part, reduce_rest combines them. The order of additions depends on sizes only, never on timing.
+// are split: reduce_parts (or reduce_column_parts, 32 rows at a time) leaves
+// Acc per part, reduce_rest combines them. The order of additions depends on
+// sizes only, never on timing.
 #pragma once
 #include "dlc/fusion.cuh"
 #include "dlc/reduce.cuh"
@@ -42,12 +43,29 @@ struct Reduction {
     }
   };
 
+  /// A worker that is alone adds up runs of so many elements, and then those:
+  /// a sum of 2^24 ones would no longer count.
+  static constexpr Index kRun = 4096 * V;
+
   /// Worker `id` of `count` takes its share of [begin, end) of a row.
   template <int K, class P>
-  static DLC_DEVICE auto sweep(const P &p, Index row, Index begin, Index end,
-                               int id, int count, const Scalars &s) {
+  static DLC_DEVICE typename Pass<K>::Acc sweep(const P &p, Index row,
+                                                Index begin, Index end, int id,
+                                                int count, const Scalars &s) {
+    typename Pass<K>::Acc all = Pass<K>::init();
+    while (count == 1 && end - begin > kRun) {
+      all = Pass<K>::combine(all, run<K>(p, row, begin, begin + kRun, V, s));
+      begin += kRun;
+    }
+    auto acc = run<K>(p, row, begin + id * V, end, count * V, s);
+    return count == 1 ? Pass<K>::combine(all, acc) : acc;
+  }
+  template <int K, class P>
+  static DLC_DEVICE typename Pass<K>::Acc run(const P &p, Index row,
+                                              Index begin, Index end,
+                                              Index step, const Scalars &s) {
     typename Pass<K>::Acc acc = Pass<K>::init();
-    for (Index r = begin + id * V; r < end; r += count * V)
+    for (Index r = begin; r < end; r += step)
       Pass<K>::template add<V>(p, row, r, s, acc);
     return acc;
   }
@@ -56,8 +74,8 @@ struct Reduction {
   static DLC_DEVICE void passes(const P &p, Index row, bool active, int id,
                                 int count, Scalars &s, Share share) {
     if constexpr (K < Body::kPasses) {
-      auto acc = sweep<K>(p, row, 0, active ? Body::size(p) : Index(0), id,
-                          count, s);
+      auto acc =
+          sweep<K>(p, row, 0, active ? Body::size(p) : Index(0), id, count, s);
       acc = share(acc, Combine<K>());
       Pass<K>::finish(acc, s);
       passes<K + 1>(p, row, active, id, count, s, share);
@@ -147,8 +165,8 @@ struct Reduction {
     const Index steps = (n / V + parts - 1) / parts;
     const Index begin = index_min<Index>(n, part * steps * V),
                 end = index_min<Index>(n, begin + steps * V);
-    Acc acc = sweep<0>(p, row, begin, end, thread_id(), block_threads(),
-                       Scalars{});
+    Acc acc =
+        sweep<0>(p, row, begin, end, thread_id(), block_threads(), Scalars{});
     acc = block_reduce<Combine<0>>(acc, smem);
     if (thread_id() == 0)
       st(work, blockIdx.x, acc);

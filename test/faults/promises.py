@@ -28,6 +28,33 @@ def no_algebra_that_loses_a_nan(add):
                     typed=True)
 
 
+@promise("class-of-a-product")
+def an_infinity_times_a_weight_is_infinite(add):
+    """In 16 bits as well, where a weight is the sum of two numbers."""
+    x, w = random(4, 8), random(8, 16, seed=2)
+    x[1, 3], x[2, 5], x[3, 0] = INF, -INF, NAN
+    w[3, :8] = half = np.float32(np.float16(w[3, :8]))  # no second number
+    assert (half != 0).all()
+    with np.errstate(all="ignore"):
+        y = x @ w
+    add.add("MatMul", model(node("MatMul", "x,w"), {"x": x},
+                            constants={"w": w}), {"x": x}, {"y": y}, 1e-5)
+
+
+@promise("long-sums")
+def sums_of_many_elements(add):
+    """A running sum of ones in f32 would stop at 2^24."""
+    x = np.ones((1, 1 << 25), np.float32)
+    for operator in ("ReduceSum", "ReduceMean"):
+        made = model([node("Expand", "x,shape", "e"),
+                      node(operator, "e,axes", keepdims=0)],
+                     {"x": x[:, :1]}, constants={
+                         "shape": i64(*x.shape), "axes": i64(1)})
+        add.add(operator, made, {"x": x[:, :1]},
+                {"y": f32(x.size if operator == "ReduceSum" else 1)}, 1e-5,
+                typed=True)
+
+
 @promise("wide-accumulators")
 def sums_pass_what_their_type_counts_to(add):
     """In f16 a running sum of ones would stop at 2048."""
