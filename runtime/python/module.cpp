@@ -14,6 +14,7 @@
 
 namespace nb = nanobind;
 using AnyArray = nb::ndarray<nb::c_contig>;
+using AnyInput = nb::ndarray<nb::c_contig, nb::ro>;
 
 namespace {
 
@@ -139,7 +140,8 @@ bool isType(nb::dlpack::dtype found, dlc_type type) {
          (!known && found.bits == 8);
 }
 
-dlc_tensor view(const AnyArray &array, const dlc_port &port, dlc_type type) {
+template <class Array>
+dlc_tensor view(const Array &array, const dlc_port &port, dlc_type type) {
   if (!isType(array.dtype(), type))
     throw Failure(DLC_BAD_INPUT, std::string("'") + port.name + "' has type " +
                                      nameOf(array.dtype()) + ", expected " +
@@ -161,7 +163,7 @@ dlc_tensor view(const AnyArray &array, const dlc_port &port, dlc_type type) {
   return tensor;
 }
 
-void bindInput(Session &session, size_t index, AnyArray array, int type) {
+void bindInput(Session &session, size_t index, AnyInput array, int type) {
   dlc_port port;
   check(dlc_session_input_port(session.handle, index, &port));
   dlc_tensor tensor = view(array, port, static_cast<dlc_type>(type));
@@ -271,7 +273,7 @@ NB_MODULE(_runtime, m) {
            })
       .def("bind_input", &bindInput)
       .def("bind_output", &bindOutput, nb::arg("index"),
-           nb::arg("array").none(), nb::arg("type"))
+           nb::arg("array").noconvert().none(), nb::arg("type"))
       .def("run", &runSession, nb::arg("stream").none())
       .def("stream", &sessionStream)
       .def("wait",

@@ -3,6 +3,7 @@
 
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dlc
@@ -63,6 +64,40 @@ class PackageTest(ModelTest):
         session = self.compiled(shapes={"x": (3, 6)}).session("host")
         x = RANDOM.standard_normal((6, 3), dtype=np.float32).T
         self.check(session.run({"x": x}), x)
+
+    def test_array_that_is_read_only(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        x = np.frombuffer(self.input(3).tobytes(), np.float32).reshape(3, 6)
+        self.check(session.run({"x": x}), x)
+        x = np.broadcast_to(self.input(1), (3, 6))
+        self.check(session.run({"x": x}), x)
+
+    def test_numbers_without_an_array(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        x = self.input(3)
+        self.check(session.run({"x": x.tolist()}), x)
+        for value in (None, "abc"):
+            with self.assertRaisesRegex(ValueError, "'x'.*expected an array"):
+                session.run({"x": value})
+
+    def test_output_that_cannot_be_filled(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        sealed = np.zeros((3, 5), np.float32)
+        sealed.flags.writeable = False
+        for y, sentence in ((sealed, "read-only"), ([], "expected an array"),
+                            (np.zeros((3, 10), np.float32)[:, ::2], "dense")):
+            with self.assertRaisesRegex(ValueError, f"output 'y'.*{sentence}"):
+                session.run({"x": self.input(3)}, outputs={"y": y})
+        with self.assertRaisesRegex(ValueError, "no output 'z'.*'y'"):
+            session.run({"x": self.input(3)}, outputs={"z": y})
+
+    def test_threads_that_share_a_session(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        inputs = [self.input(3) for _ in range(8)]
+        with ThreadPoolExecutor(len(inputs)) as pool:
+            for outputs, x in zip(pool.map(
+                    lambda x: session.run({"x": x}), inputs * 40), inputs * 40):
+                self.check(outputs, x)
 
     def test_output_in_place(self):
         session = self.compiled(shapes={"x": (3, 6)}).session("host")

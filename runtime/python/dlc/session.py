@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bundle and Session over the C interface."""
 
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,27 @@ def ports(rows):
             for name, type, dims, lower, upper in rows]
 
 
+def known(kind, name, ports):
+    """The port of that name; a sentence if there is none."""
+    for port in ports:
+        if port.name == name:
+            return port
+    raise ValueError(f"no {kind} '{name}', the model has "
+                     + ", ".join(f"'{p.name}'" for p in ports))
+
+
+def check_output(name, value):
+    """Whether results can be written into it, and not into a copy."""
+    if isinstance(value, np.ndarray):
+        if not value.flags.writeable:
+            raise ValueError(f"output '{name}' is read-only")
+        if not value.flags.c_contiguous:
+            raise ValueError(f"output '{name}' is not dense and row-major")
+    elif not hasattr(value, "__dlpack__"):
+        raise ValueError(f"output '{name}' is of type "
+                         f"{type(value).__name__}, expected an array")
+
+
 class Bundle:
     """A compiled model: a file, or the bytes of one."""
 
@@ -66,7 +88,8 @@ class Bundle:
 
 
 class Session:
-    """Runs a bundle; one thread at a time, several sessions at once.
+    """Runs a bundle; threads that share it take turns, several sessions run at
+    once.
 
     device           "auto" (a GPU), "cuda", or "host": the bundle's CPU code
     device_index     which GPU
@@ -94,6 +117,7 @@ class Session:
                              adversarial_seed=adversarial_seed, graphs=graphs)
         self._device = device
         self._compile_missing = compile_missing
+        self._running = threading.Lock()
         self._others = {}  # input shapes: a session that was compiled for them
         with translated():
             self._handle = _runtime.Session.create(
@@ -118,15 +142,21 @@ class Session:
                  waited for, whatever their stream (by DLPack)
         copy     False: return nothing, for those who gave all outputs
         """
+        inputs = {name: self._input(name, value)
+                  for name, value in inputs.items()}
         key = tuple(sorted((name, tuple(value.shape))
                            for name, value in inputs.items()))
+        with self._running:
+            return self._run(key, inputs, outputs or {}, stream, copy)
+
+    def _run(self, key, inputs, outputs, stream, copy):
         if key in self._others:
             return self._others[key].run(inputs, outputs, stream, copy)
         try:
             with translated():
-                self._bind(inputs, outputs or {}, stream)
+                self._bind(inputs, outputs, stream)
                 self._handle.run(stream)
-                return self._results(outputs or {}) if copy else {}
+                return self._results(outputs) if copy else {}
         except Error as error:
             if not (self._compile_missing and
                     error.status in (UNSUPPORTED, BAD_INPUT) and
@@ -140,12 +170,24 @@ class Session:
         with translated():
             self._handle.reset_state()
 
+    def _input(self, name, value):
+        """An array of the model's input `name`."""
+        if hasattr(value, "shape"):
+            return value
+        port = known("input", name, self.inputs)
+        if not isinstance(value, (list, tuple, float, int)):
+            raise ValueError(f"input '{name}' is of type "
+                             f"{type(value).__name__}, expected an array")
+        return np.asarray(value, numpy_type(port.type))
+
     def _bind(self, inputs, outputs, stream):
         index = {port.name: i for i, port in enumerate(self.inputs)}
         for name in inputs:
-            if name not in index:
-                raise ValueError(f"no input '{name}', the model has "
-                                 + ", ".join(f"'{n}'" for n in index))
+            known("input", name, self.inputs)
+        for name, value in outputs.items():
+            known("output", name, self.outputs)
+            if value is not None:
+                check_output(name, value)
         missing = [name for name in index if name not in inputs]
         if missing:
             raise ValueError("no value for input "
@@ -179,8 +221,6 @@ class Session:
     def _array(port, value):
         """(array, number of its type); NumPy arrays are checked here, since
         the bits alone do not say what they are."""
-        if isinstance(value, (list, float, int)):
-            value = np.asarray(value, numpy_type(port.type))
         if isinstance(value, np.ndarray):
             expected = numpy_type(port.type)
             if value.dtype != expected:
