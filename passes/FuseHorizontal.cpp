@@ -1,93 +1,195 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with the same left operand become one:
-//   matmul(x, W0) [+ b0], matmul(x, W1) [+ b1], ...
-//     => y = matmul(x, [W0 W1 ...]) [+ [b0 b1 ...]];  slices of y
-// W and b constant; the addition may be in f32, between converts. One launch
+//   act(matmul(x, W0) [+ b0]), act(matmul(x, W1) [+ b1]), ...
+//     => y = act(matmul(x, [W0 W1 ...]) [+ [b0 b1 ...]]);  slices of y
+// and the same for convolutions with one geometry, along their channels. W and
+// b are constant; the addition may be in f32, between converts. One launch
 // reads x once and fills the GPU better than several; the slices are index
-// arithmetic in whoever reads them. Queries, keys and values of attention are
-// the common case.
+// arithmetic in whoever reads them. Queries, keys and values of attention, and
+// the 1x1 convolutions that inception blocks begin with, are the common cases.
 #include "passes/ConstantFold.h"
 #include "passes/Pass.h"
 #include "passes/Values.h"
 
-#include "llvm/ADT/MapVector.h"
+#include <map>
 
 namespace dlc {
 
 namespace {
-/// A product and the addition of a constant row that alone reads it.
+/// A product, the addition of a constant per column that alone reads it, and
+/// what is done to each element of the sum.
 struct Branch {
-  MatMulOp matmul;
-  Op *add = nullptr;     ///< null: none
-  Value *bias = nullptr; ///< of `add`, rank 1
-  Op *last = nullptr;    ///< the add, or the convert of its sum
+  Op *product = nullptr;
   int64_t columns = 0;
-  Value *result() const { return last ? last->result() : matmul.result(); }
+  Op *add = nullptr;                ///< null: none
+  Value *bias = nullptr;            ///< of `add`
+  llvm::SmallVector<Op *, 2> steps; ///< one operand that is no constant each
+  Value *result = nullptr;          ///< after the last step
 };
 
+} // namespace
+
 /// The only op that reads the value; null if there is no such.
-Op *soleUser(Value *value) {
+static Op *soleUser(Value *value) {
   return !value->isOutput() && value->uses().size() == 1 ? value->uses()[0].op
                                                          : nullptr;
 }
-} // namespace
 
 /// Slices begin at multiples of this many elements, so that 16-byte copies of
 /// them stay aligned.
 static constexpr int64_t kAlignedColumns = 8;
 
-static std::optional<Branch> branchOf(Op *op, PassContext &context) {
-  auto matmul = llvm::dyn_cast<MatMulOp>(op);
-  if (!matmul || !isConstantValue(matmul.rhs()))
+static bool isConv(const Op &op) { return op.kind() == OpKind::Conv; }
+
+/// The dimension of the result that counts columns.
+static int64_t columnAxis(const Op &product) {
+  return isConv(product) ? 1 : product.result()->type().rank() - 1;
+}
+
+/// How the product reads its operands; nothing if it cannot be joined.
+static std::optional<std::vector<int64_t>> geometryOf(Op &op,
+                                                      PassContext &context) {
+  std::vector<int64_t> key;
+  auto append = [&](const std::vector<int64_t> &values) {
+    key.insert(key.end(), values.begin(), values.end());
+  };
+  if (auto matmul = llvm::dyn_cast<MatMulOp>(&op)) {
+    if (!isConstantValue(matmul.rhs()))
+      return std::nullopt;
+    if (matmul.rhs()->type().rank() != 2 || matmul.transposeRhs() ||
+        matmul.resultType()) {
+      context.decline(op, "its weights are no plain matrix");
+      return std::nullopt;
+    }
+    return std::vector<int64_t>{0, matmul.transposeLhs(), matmul.tf32()};
+  }
+  auto conv = llvm::dyn_cast<ConvOp>(&op);
+  if (!conv || !isConstantValue(conv.filter()))
     return std::nullopt;
-  const TensorType &weights = matmul.rhs()->type();
-  if (weights.rank() != 2 || matmul.transposeRhs() || matmul.resultType()) {
-    context.decline(*op, "its weights are no plain matrix");
+  if (conv.groups() != 1 || conv.resultType()) {
+    context.decline(op, "its groups, or the type of its sums, are its own");
     return std::nullopt;
   }
-  Branch b;
-  b.matmul = matmul;
-  b.columns = weights.dim(1).constant();
-  if (b.columns % kAlignedColumns) {
-    context.decline(*op, "its columns are no multiple of 8");
-    return std::nullopt;
-  }
-  Value *product = matmul.result(), *sum = product;
-  Op *user = soleUser(product);
-  if (user && user->kind() == OpKind::Convert) {
+  key = {1, conv.tf32()};
+  for (const Dim &d : llvm::drop_begin(conv.filter()->type().shape))
+    key.push_back(d.constant());
+  append(conv.strides());
+  append(conv.padLow());
+  append(conv.padHigh());
+  append(conv.dilations());
+  return key;
+}
+
+/// The shape of one number for each column, of the result's rank or a vector.
+static Shape columnShape(const Branch &b) {
+  if (!isConv(*b.product))
+    return {Dim(b.columns)};
+  Shape shape(size_t(b.product->result()->type().rank()), Dim(1));
+  shape[1] = b.columns;
+  return shape;
+}
+
+/// The constant that `add` adds to each column of `sum`, or null.
+static Value *biasOf(Op &add, const Value *sum, const Branch &b) {
+  Value *other = add.operand(0) == sum ? add.operand(1) : add.operand(0);
+  if (other == sum || !isConstantValue(other))
+    return nullptr;
+  // Leading ones say nothing.
+  llvm::ArrayRef<Dim> has = other->type().shape;
+  const Shape shape = columnShape(b);
+  llvm::ArrayRef<Dim> expected = shape;
+  auto trim = [](llvm::ArrayRef<Dim> &dims) {
+    while (!dims.empty() && dims.front().isConstant(1))
+      dims = dims.drop_front();
+  };
+  trim(has);
+  trim(expected);
+  return has == expected ? other : nullptr;
+}
+
+/// Follows the elements of the product: a bias, between converts or not, then
+/// ops with one number as their other operand.
+static void follow(Branch &b) {
+  b.result = b.product->result();
+  Value *sum = b.result;
+  Op *user = soleUser(sum);
+  const bool widened = user && user->kind() == OpKind::Convert;
+  if (widened) {
     sum = user->result();
     user = soleUser(sum);
   }
-  if (!user || user->kind() != OpKind::Add ||
-      user->result()->type() != sum->type())
-    return b;
-  Op *add = user, *last = user;
-  if (sum != product) {
-    // What is stored is narrow again.
-    last = soleUser(add->result());
-    if (!last || last->kind() != OpKind::Convert ||
-        last->result()->type() != product->type())
-      return b;
+  if (user && user->kind() == OpKind::Add &&
+      user->result()->type() == sum->type())
+    if (Value *bias = biasOf(*user, sum, b)) {
+      // What is stored is narrow again.
+      Op *last = widened ? soleUser(user->result()) : user;
+      if (last && (!widened || (last->kind() == OpKind::Convert &&
+                                last->result()->type() == b.result->type()))) {
+        b.add = user;
+        b.bias = bias;
+        b.result = last->result();
+      }
+    }
+  while (Op *step = soleUser(b.result)) {
+    const bool ofNumbers =
+        step->hasTrait(OpTrait::Pointwise) && step->numResults() == 1 &&
+        step->result()->type() == b.result->type() &&
+        llvm::all_of(step->operands(), [&](const Value *operand) {
+          return operand == b.result ||
+                 (operand && isConstantValue(operand) &&
+                  operand->type().elementCount().isConstant(1));
+        });
+    if (!ofNumbers)
+      return;
+    b.steps.push_back(step);
+    b.result = step->result();
   }
-  Value *other = add->operand(1 - sum->uses()[0].index);
-  if (isConstantValue(other) && other->type().rank() == 1 &&
-      other->type().dim(0).isConstant(b.columns)) {
-    b.add = add;
-    b.bias = other;
-    b.last = last;
+}
+
+/// Do both do the same to an element? They are ops of one number, so their
+/// other operands are constants.
+static bool isSameStep(const Op &a, const Op &b) {
+  if (a.kind() != b.kind() || a.numOperands() != b.numOperands() ||
+      a.result()->type().element != b.result()->type().element)
+    return false;
+  for (unsigned i = 0; i < a.numAttributes(); ++i)
+    if (a.attribute(i) != b.attribute(i))
+      return false;
+  for (auto [x, y] : llvm::zip(a.operands(), b.operands())) {
+    std::optional<Constant> ofA = constantOf(x), ofB = constantOf(y);
+    if (ofA.has_value() != ofB.has_value() || (ofA && !(*ofA == *ofB)))
+      return false;
   }
-  return b;
+  return true;
+}
+
+static bool haveSameSteps(const Branch &a, const Branch &b) {
+  return a.steps.size() == b.steps.size() &&
+         llvm::all_of(llvm::zip(a.steps, b.steps), [](const auto &steps) {
+           return isSameStep(*std::get<0>(steps), *std::get<1>(steps));
+         });
+}
+
+/// Would what reads the result have been part of the product's kernel, and be a
+/// kernel of its own if it read a slice?
+static bool losesEpilogue(const Branch &b) {
+  return isConv(*b.product) &&
+         llvm::any_of(b.result->uses(), [](const Use &use) {
+           return use.op->hasTrait(OpTrait::Pointwise);
+         });
 }
 
 /// Where the first product stands: x is known there, and weights are constants.
 static void fuse(llvm::ArrayRef<Branch> branches, Rewriter &rewriter) {
   const Branch &first = branches.front();
-  Builder &builder = rewriter.at(first.matmul.op());
+  Builder &builder = rewriter.at(first.product);
   std::vector<Location> places;
   for (const Branch &b : branches) {
-    places.push_back(b.matmul.location());
+    places.push_back(b.product->location());
     if (b.add)
       places.push_back(b.add->location());
+    for (const Op *step : b.steps)
+      places.push_back(step->location());
   }
   builder.location = Location::join(places);
   llvm::SmallVector<Value *, 4> weights, biases;
@@ -96,56 +198,115 @@ static void fuse(llvm::ArrayRef<Branch> branches, Rewriter &rewriter) {
   for (const Branch &b : branches)
     if (b.add && (!sum || bitWidth(b.bias->type().element) > bitWidth(*sum)))
       sum = b.bias->type().element;
+  const bool conv = isConv(*first.product);
   for (const Branch &b : branches) {
     // Constants have no operands: a copy may stand anywhere.
-    weights.push_back(builder.constant(*constantOf(b.matmul.rhs())));
+    weights.push_back(builder.constant(*constantOf(b.product->operand(1))));
     if (!sum)
       continue;
-    biases.push_back(builder.constant(
+    const Shape shape = columnShape(b);
+    Value *bias = builder.constant(
         b.add ? convertConstant(*constantOf(b.bias), *sum)
-              : Constant::splat(TensorType(*sum, {Dim(b.columns)}), -0.0)));
+              : Constant::splat(TensorType(*sum, shape), -0.0));
+    if (bias->type().shape != shape)
+      bias = builder.create<ReshapeOp>(bias, shape).result();
+    biases.push_back(bias);
   }
-  Value *joined = builder.create<ConcatOp>(weights, 1).result();
-  Value *y = builder
-                 .create<MatMulOp>(first.matmul.lhs(), joined,
-                                   first.matmul.transposeLhs(), false,
-                                   std::nullopt, first.matmul.tf32())
-                 .result();
+  Value *joined =
+      builder.create<ConcatOp>(weights, int64_t(conv ? 0 : 1)).result();
+  Value *y = nullptr;
+  if (conv) {
+    ConvOp op = llvm::cast<ConvOp>(first.product);
+    y = builder
+            .create<ConvOp>(op.input(), joined, op.strides(), op.padLow(),
+                            op.padHigh(), op.dilations(), op.groups(),
+                            std::nullopt, op.tf32())
+            .result();
+  } else {
+    MatMulOp op = llvm::cast<MatMulOp>(first.product);
+    y = builder
+            .create<MatMulOp>(op.lhs(), joined, op.transposeLhs(), false,
+                              std::nullopt, op.tf32())
+            .result();
+  }
   if (sum) {
     DataType stored = y->type().element;
     if (*sum != stored)
       y = builder.create<ConvertOp>(y, *sum).result();
-    y = builder.create<AddOp>(y, builder.create<ConcatOp>(biases, 0).result())
+    y = builder
+            .create<AddOp>(
+                y, builder.create<ConcatOp>(biases, int64_t(conv ? 1 : 0))
+                       .result())
             .result();
     if (*sum != stored)
       y = builder.create<ConvertOp>(y, stored).result();
   }
+  for (const Op *step : first.steps) {
+    Op *copy = step->clone([&](Value *operand) {
+      return isConstantValue(operand) ? builder.constant(*constantOf(operand))
+                                      : y;
+    });
+    copy->setLocation(builder.location);
+    y = builder.insert(copy)->result();
+  }
+  const int64_t axis = columnAxis(*first.product);
   int64_t start = 0;
   for (const Branch &b : branches) {
     const TensorType &type = y->type();
     std::vector<Dim> starts(size_t(type.rank()), 0);
     std::vector<Dim> sizes(type.shape.begin(), type.shape.end());
     std::vector<int64_t> steps(size_t(type.rank()), 1);
-    starts.back() = start;
-    sizes.back() = b.columns;
+    starts[size_t(axis)] = start;
+    sizes[size_t(axis)] = b.columns;
     Value *part = builder.create<SliceOp>(y, starts, sizes, steps).result();
-    rewriter.replaceValue(b.result(), part);
+    rewriter.replaceValue(b.result, part);
     start += b.columns;
   }
 }
 
+/// The branches that do the same as the first of them, taken out of `all`.
+static llvm::SmallVector<Branch, 4>
+takeAlike(llvm::SmallVectorImpl<Branch> &all) {
+  llvm::SmallVector<Branch, 4> alike, others;
+  for (Branch &b : all)
+    (alike.empty() || haveSameSteps(alike.front(), b) ? alike : others)
+        .push_back(std::move(b));
+  all = std::move(others);
+  return alike;
+}
+
 static bool fuseGraph(Graph &graph, PassContext &context) {
-  // By left operand, in the order of the graph.
-  llvm::MapVector<std::pair<Value *, unsigned>, llvm::SmallVector<Branch, 4>>
-      groups;
-  for (Op &op : graph)
-    if (std::optional<Branch> b = branchOf(&op, context))
-      groups[{b->matmul.lhs(), b->matmul.transposeLhs() + 2 * b->matmul.tf32()}]
-          .push_back(*b);
+  // In the order of the graph.
+  std::vector<llvm::SmallVector<Branch, 4>> groups;
+  std::map<std::pair<Value *, std::vector<int64_t>>, size_t> indices;
+  for (Op &op : graph) {
+    std::optional<std::vector<int64_t>> geometry = geometryOf(op, context);
+    if (!geometry)
+      continue;
+    Branch b;
+    b.product = &op;
+    b.columns = op.result()->type().dim(columnAxis(op)).constant();
+    if (b.columns % kAlignedColumns) {
+      context.decline(op, "its columns are no multiple of 8");
+      continue;
+    }
+    follow(b);
+    if (losesEpilogue(b)) {
+      context.decline(op, "what reads it belongs into its kernel");
+      continue;
+    }
+    auto [it, isNew] =
+        indices.try_emplace({op.operand(0), *geometry}, groups.size());
+    if (isNew)
+      groups.emplace_back();
+    groups[it->second].push_back(std::move(b));
+  }
   Rewriter rewriter(graph);
-  for (auto &[key, branches] : groups)
-    if (branches.size() > 1)
-      fuse(branches, rewriter);
+  for (auto &group : groups)
+    while (group.size() > 1)
+      if (llvm::SmallVector<Branch, 4> alike = takeAlike(group);
+          alike.size() > 1)
+        fuse(alike, rewriter);
   rewriter.eraseDeadOps();
   return rewriter.changed();
 }
