@@ -163,11 +163,13 @@ static bool isSameStep(const Op &a, const Op &b) {
   return true;
 }
 
-static bool haveSameSteps(const Branch &a, const Branch &b) {
-  return a.steps.size() == b.steps.size() &&
-         llvm::all_of(llvm::zip(a.steps, b.steps), [](const auto &steps) {
-           return isSameStep(*std::get<0>(steps), *std::get<1>(steps));
-         });
+/// How many of their first steps are the same.
+static size_t sameSteps(const Branch &a, const Branch &b) {
+  size_t i = 0;
+  while (i < a.steps.size() && i < b.steps.size() &&
+         isSameStep(*a.steps[i], *b.steps[i]))
+    ++i;
+  return i;
 }
 
 /// Would what reads the result have been part of the product's kernel, and be a
@@ -264,13 +266,30 @@ static void fuse(llvm::ArrayRef<Branch> branches, Rewriter &rewriter) {
   }
 }
 
-/// The branches that do the same as the first of them, taken out of `all`.
+/// The branches that become one with the first of them, taken out of `all`.
+/// Those of matmuls do, without the steps in which they differ: what reads a
+/// slice of a matrix reads it as it lies.
 static llvm::SmallVector<Branch, 4>
 takeAlike(llvm::SmallVectorImpl<Branch> &all) {
-  llvm::SmallVector<Branch, 4> alike, others;
-  for (Branch &b : all)
-    (alike.empty() || haveSameSteps(alike.front(), b) ? alike : others)
-        .push_back(std::move(b));
+  llvm::SmallVector<Branch, 4> alike{all.front()}, others;
+  size_t steps = alike.front().steps.size();
+  for (const Branch &b : llvm::drop_begin(all)) {
+    const size_t same = sameSteps(alike.front(), b);
+    if (isConv(*b.product) &&
+        (same < b.steps.size() || same < alike.front().steps.size())) {
+      others.push_back(b);
+      continue;
+    }
+    steps = std::min(steps, same);
+    alike.push_back(b);
+  }
+  for (Branch &b : alike)
+    while (b.steps.size() > steps) {
+      Op *step = b.steps.pop_back_val();
+      b.result = *llvm::find_if(step->operands(), [](const Value *operand) {
+        return !isConstantValue(operand);
+      });
+    }
   all = std::move(others);
   return alike;
 }
