@@ -23,7 +23,7 @@ namespace dlc {
 
 namespace {
 
-constexpr size_t maxTerms = 64; // above it a product of sums stays as it is
+constexpr size_t maxTerms = 64; // above it a product of two sums stays as it is
 
 bool addOverflow(int64_t a, int64_t b, int64_t &r) {
   return __builtin_add_overflow(a, b, &r);
@@ -386,7 +386,7 @@ Dim operator*(const Dim &a, const Dim &b) {
     return mulOverflow(a.constant(), b.constant(), c) ? DimBuilder::overflow()
                                                       : Dim(c);
   std::vector<DimTerm> x = DimBuilder::terms(a), y = DimBuilder::terms(b);
-  if (x.size() * y.size() > maxTerms) {
+  if (x.size() > 1 && y.size() > 1 && x.size() * y.size() > maxTerms) {
     x = {{{a}, 1}};
     y = {{{b}, 1}};
   }

@@ -230,6 +230,16 @@ TEST(Dim, EqualExpressionsAreFoundEqual) {
   EXPECT_EQ(provedEqual(n, w), Proof::Unknown);
 }
 
+TEST(Dim, LongSumsCancel) {
+  Dim sum = 0, before = 0;
+  for (int i = 0; i < 90; ++i) {
+    before = sum;
+    sum = sum + sym(("N" + std::to_string(i)).c_str());
+  }
+  EXPECT_EQ(sum - before, sym("N89"));
+  EXPECT_EQ(sum * 4 - before * 4, sym("N89") * 4);
+}
+
 TEST(Dim, Prints) {
   Dim n = sym("N"), w = sym("W");
   EXPECT_EQ((n * 2 + 1).str(), "2*\"N\"+1");
