@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python package on small models that are made here, host target."""
 
+import os
 import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -59,6 +60,18 @@ class PackageTest(ModelTest):
         for _ in range(2):
             x = self.input(3)
             self.check(session.run({"x": x}), x)
+
+    def test_scalars(self):
+        f32 = TensorProto.FLOAT
+        model = save(self.folder, [helper.make_node("Mul", ["x", "s"], ["y"])],
+                     [("x", f32, [3]), ("s", f32, [])], [("y", f32, [3])], {})
+        session = dlc.compile(model, targets="host").session("host")
+        x = RANDOM.standard_normal(3, dtype=np.float32)
+        for factor in 3, 3.0, np.float32(3), np.array(3, np.float32):
+            outputs = session.run({"x": x, "s": factor})
+            np.testing.assert_array_equal(outputs["y"], x * np.float32(3))
+        with self.assertRaisesRegex(ValueError, "float64, expected float32"):
+            session.run({"x": x, "s": np.float64(3)})
 
     def test_array_that_is_not_dense(self):
         session = self.compiled(shapes={"x": (3, 6)}).session("host")
@@ -164,6 +177,17 @@ class PackageTest(ModelTest):
         for rows in (3, 4, 3, 4):
             x = self.input(rows)
             self.check(session.run({"x": x}), x)
+
+    def test_missing_shape_is_compiled_from_another_folder(self):
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.folder)
+        bundle = dlc.compile(Path(self.model).name, targets="host",
+                             shapes={"x": (3, 6)})
+        os.chdir(before)
+        session = bundle.session("host", compile_missing=True)
+        x = self.input(4)
+        self.check(session.run({"x": x}), x)
 
     def test_wrong_name_and_type(self):
         session = self.compiled(shapes={"x": (3, 6)}).session("host")

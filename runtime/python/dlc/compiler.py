@@ -77,6 +77,7 @@ def compile(model, output=None, *, targets=None, precision=None, shapes=None,
                            f"dlc ended with status {done.returncode}")
     bundle = Bundle(output)
     weakref.finalize(bundle, remove, folder)
-    bundle._recipe = dict(model=model, targets=targets, precision=precision,
-                          binds=binds, states=states, options=options)
+    bundle._recipe = dict(model=os.path.abspath(model), targets=targets,
+                          precision=precision, binds=binds, states=states,
+                          options=options)
     return bundle

@@ -172,6 +172,8 @@ class Session:
 
     def _input(self, name, value):
         """An array of the model's input `name`."""
+        if isinstance(value, np.generic):
+            return np.asarray(value)
         if hasattr(value, "shape"):
             return value
         port = known("input", name, self.inputs)
@@ -226,7 +228,7 @@ class Session:
             if value.dtype != expected:
                 raise ValueError(f"input '{port.name}' has type {value.dtype},"
                                  f" expected {expected}")
-            value = np.ascontiguousarray(value)
+            value = np.asarray(value, order="C")  # of rank 0, too
             if port.type in NARROW:
                 value = value.view(f"uint{8 * expected.itemsize}")
         return value, TYPES[port.type]
