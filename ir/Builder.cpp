@@ -32,13 +32,6 @@ llvm::Error Builder::finish(Op *op, Op *&result) {
   return llvm::Error::success();
 }
 
-llvm::Expected<Op *> Builder::tryInsert(Op *op) {
-  Op *result = nullptr;
-  if (llvm::Error e = finish(op, result))
-    return e;
-  return result;
-}
-
 Op *Builder::insert(Op *op) {
   llvm::Error e = finish(op, made);
   DLC_CHECK(!e) << llvm::toString(std::move(e));

@@ -35,8 +35,7 @@ public:
     return T(made);
   }
   /// Infers the types of a detached op whose regions are filled, and inserts
-  /// it. The way to make a fusion, an if or a loop. Frees the op on error.
-  llvm::Expected<Op *> tryInsert(Op *op);
+  /// it. The way to make a fusion, an if or a loop.
   Op *insert(Op *op);
   Value *constant(Constant value);
   /// Scalar constant of `element`.

@@ -258,7 +258,6 @@ Dim elementCount(llvm::ArrayRef<Dim> shape) {
 }
 
 Proof operator&&(Proof a, Proof b) { return std::min(a, b); }
-Proof operator||(Proof a, Proof b) { return std::max(a, b); }
 
 Proof provedEqual(const Dim &a, const Dim &b) {
   Dim difference = a - b;

@@ -102,7 +102,6 @@ inline llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Dim &d) {
 enum class Proof : uint8_t { Refuted, Unknown, Proved };
 inline Proof proof(bool b) { return b ? Proof::Proved : Proof::Refuted; }
 Proof operator&&(Proof a, Proof b);
-Proof operator||(Proof a, Proof b);
 Proof provedEqual(const Dim &a, const Dim &b);
 
 } // namespace dlc

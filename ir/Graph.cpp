@@ -29,14 +29,6 @@ Value *Graph::addInput(TensorType type, std::string name) {
   return inputList.back().get();
 }
 
-void Graph::eraseInput(unsigned i) {
-  DLC_CHECK(input(i)->useList.empty() && !input(i)->isOutput())
-      << "input " << i << " is still used";
-  inputList.erase(inputList.begin() + i);
-  for (; i != numInputs(); ++i)
-    inputList[i]->position = i;
-}
-
 Module *Graph::module() const {
   const Graph *graph = this;
   while (graph && !graph->parentModule)

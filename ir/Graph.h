@@ -164,7 +164,6 @@ public:
   unsigned numInputs() const { return unsigned(inputList.size()); }
   Value *input(unsigned i) const { return inputList[i].get(); }
   Value *addInput(TensorType type, std::string name = "");
-  void eraseInput(unsigned i); ///< must have no uses
 
   llvm::ArrayRef<Value *> outputs() const { return outputList; }
   void setOutputs(llvm::ArrayRef<Value *> values) {

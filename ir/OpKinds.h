@@ -68,7 +68,6 @@ struct OpInfo {
 };
 
 const OpInfo &opInfo(OpKind kind);
-llvm::ArrayRef<OpInfo> allOps();
 std::optional<OpKind> opKindFromMnemonic(llvm::StringRef mnemonic);
 inline bool hasTrait(OpKind kind, OpTrait trait) {
   return opInfo(kind).traits >> unsigned(trait) & 1;

@@ -15,8 +15,6 @@ const OpInfo &opInfo(OpKind kind) {
   return opInfoTable[static_cast<size_t>(kind)];
 }
 
-llvm::ArrayRef<OpInfo> allOps() { return opInfoTable; }
-
 std::optional<OpKind> opKindFromMnemonic(llvm::StringRef mnemonic) {
   static const llvm::StringMap<OpKind> kinds = [] {
     llvm::StringMap<OpKind> map;

@@ -61,8 +61,6 @@ static const Operator kTable[] = {
 #undef DLC_ONNX_OP
 };
 
-llvm::ArrayRef<Operator> dlc::allOperators() { return kTable; }
-
 llvm::Expected<const Operator *>
 dlc::findOperator(llvm::StringRef domain, llvm::StringRef name, int64_t opset) {
   auto fault = [&](const llvm::Twine &message) {

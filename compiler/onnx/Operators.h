@@ -30,7 +30,4 @@ constexpr int64_t kOldestOpset = 7, kNewestOpset = 28;
 llvm::Expected<const Operator *>
 findOperator(llvm::StringRef domain, llvm::StringRef name, int64_t opset);
 
-/// All entries, by domain, name and version.
-llvm::ArrayRef<Operator> allOperators();
-
 } // namespace dlc
