@@ -41,8 +41,8 @@ static std::error_code writeTo(int file, bundle::BundleBuilder &builder) {
 llvm::Error dlc::writeBundle(bundle::BundleBuilder &builder,
                              llvm::StringRef path) {
   llvm::sys::fs::file_status status;
-  bool exists = !llvm::sys::fs::status(path, status) &&
-                llvm::sys::fs::exists(status);
+  bool exists =
+      !llvm::sys::fs::status(path, status) && llvm::sys::fs::exists(status);
   int file = -1;
   if (exists && llvm::sys::fs::is_other(status)) {
     std::error_code code = llvm::sys::fs::openFileForWrite(

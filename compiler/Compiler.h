@@ -26,9 +26,9 @@ struct CompileSummary {
 
 /// Reads an ONNX model, or the text form if the name ends in `.dlc`. All
 /// blockers of the model are reported to `diagnostics`.
-llvm::Expected<std::unique_ptr<Module>>
-loadModel(llvm::StringRef path, const ImportOptions &options,
-          Diagnostics &diagnostics);
+llvm::Expected<std::unique_ptr<Module>> loadModel(llvm::StringRef path,
+                                                  const ImportOptions &options,
+                                                  Diagnostics &diagnostics);
 
 /// The targets that `names` stand for. Nothing, or `auto`: the GPU of this
 /// machine if there is one, else sm_90a, with `portable` beside it. `host`

@@ -12,16 +12,19 @@ struct Estimate {
   int64_t flops = 0, bytes = 0;
 };
 
-/// codegen implements it, compiler/ injects it; a pass forms only what it accepts.
+/// codegen implements it, compiler/ injects it; a pass forms only what it
+/// accepts.
 class CostModel {
 public:
   virtual ~CostModel() = default;
   /// Price of running `fusion` (body types carry the layouts) as one kernel on
   /// `target`, or an error with the sentence why no kernel would do.
-  virtual llvm::Expected<Estimate> price(const FusionOp &fusion, const Target &target) const = 0;
+  virtual llvm::Expected<Estimate> price(const FusionOp &fusion,
+                                         const Target &target) const = 0;
   /// Layout in which a contraction or window wants `operand` of `op`, and its
   /// result (operand = -1), on `target`.
-  virtual Layout preferredLayout(const Op &op, int operand, const Target &target) const = 0;
+  virtual Layout preferredLayout(const Op &op, int operand,
+                                 const Target &target) const = 0;
 };
 
 } // namespace dlc

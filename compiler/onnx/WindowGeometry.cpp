@@ -81,8 +81,8 @@ dlc::readWindow(NodeReader &n, llvm::ArrayRef<Dim> spatial,
   auto [low, high] = readPads(n, count);
   for (int64_t k : g.kernel)
     if (k < 1 || k > kLargest)
-      n.error("the kernel has size " + llvm::Twine(k) +
-              ", expected 1 to " + llvm::Twine(kLargest));
+      n.error("the kernel has size " + llvm::Twine(k) + ", expected 1 to " +
+              llvm::Twine(kLargest));
   if (n.failed())
     return std::nullopt;
   const KnownValues &known = n.context.known;
