@@ -240,7 +240,6 @@ uint32_t PlanBuilder::weight(const Constant &constant, llvm::StringRef name) {
   if (constant.isSplat())
     lowered.expanded = constant.expandedBytes();
   w->bytes = lowered.bytes().size();
-  w->sources.push_back(w->name);
   for (const Dim &d : type.shape)
     w->dims.push_back(d.constant());
   uint32_t buffer =

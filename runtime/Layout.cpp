@@ -19,6 +19,14 @@ std::string dlc::toText(std::span<const int64_t> dims) {
   return text.empty() ? "scalar" : text;
 }
 
+std::string dlc::boundsText(int64_t lower, int64_t upper) {
+  if (lower == upper)
+    return std::to_string(lower);
+  if (upper == INT64_MAX)
+    return say("at least ", lower);
+  return say(lower, "..", upper);
+}
+
 std::optional<uint64_t> dlc::denseBytes(std::span<const int64_t> dims,
                                         ElementType type) {
   int64_t bits = elementBits(type);
@@ -61,14 +69,6 @@ Status dlc::valueOf(const PlanT &plan, const ExpressionValues &values,
 
 // ---- symbols ----------------------------------------------------------------
 
-static std::string boundsText(const SymbolT &symbol) {
-  if (symbol.lower == symbol.upper)
-    return std::to_string(symbol.lower);
-  if (symbol.upper == INT64_MAX)
-    return say("at least ", symbol.lower);
-  return say(symbol.lower, "..", symbol.upper);
-}
-
 static Status checkSymbol(const PlanT &plan, const SymbolT &symbol,
                           int64_t value) {
   std::string place =
@@ -77,8 +77,8 @@ static Status checkSymbol(const PlanT &plan, const SymbolT &symbol,
                 symbol.axis, " (", symbol.name, ")")
           : say("symbol ", symbol.name);
   if (value < symbol.lower || value > symbol.upper)
-    return Status(DLC_BAD_INPUT,
-                  say(place, " is ", value, ", expected ", boundsText(symbol)));
+    return Status(DLC_BAD_INPUT, say(place, " is ", value, ", expected ",
+                                     boundsText(symbol.lower, symbol.upper)));
   if (value % symbol.divisibility != 0)
     return Status(DLC_BAD_INPUT,
                   say(place, " is ", value, ", expected a multiple of ",

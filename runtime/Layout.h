@@ -16,6 +16,9 @@ using Dims = std::vector<int64_t>;
 /// "1x3x224x224"; "scalar" for rank 0.
 std::string toText(std::span<const int64_t> dims);
 
+/// What a size may be: "3", "1..8", "at least 2".
+std::string boundsText(int64_t lower, int64_t upper);
+
 /// Bytes of a dense tensor; nothing when a dimension is negative or the size
 /// does not fit in 62 bits.
 std::optional<uint64_t> denseBytes(std::span<const int64_t> dims,

@@ -247,19 +247,15 @@ Status Session::tryVariant(size_t variant, const std::vector<Dims> &dims,
            axis < std::min(dims[i].size(), range->lower.size()); axis++)
         if (dims[i][axis] < range->lower[axis] ||
             dims[i][axis] > range->upper[axis])
-          return Status(DLC_BAD_INPUT,
-                        range->upper[axis] == INT64_MAX
-                            ? say("input \"", range->input, "\": dimension ",
-                                  axis, " is ", dims[i][axis],
-                                  ", expected at least ", range->lower[axis],
-                                  dims[i][axis] == 0
-                                      ? "; dlc --shape with 0.. there makes "
-                                        "a bundle that takes empty inputs"
-                                      : "")
-                            : say("input \"", range->input, "\": dimension ",
-                                  axis, " is ", dims[i][axis], ", expected ",
-                                  range->lower[axis], "..",
-                                  range->upper[axis]));
+          return Status(
+              DLC_BAD_INPUT,
+              say("input \"", range->input, "\": dimension ", axis, " is ",
+                  dims[i][axis], ", expected ",
+                  boundsText(range->lower[axis], range->upper[axis]),
+                  dims[i][axis] == 0 && range->upper[axis] == INT64_MAX
+                      ? "; dlc --shape with 0.. there makes a bundle that "
+                        "takes empty inputs"
+                      : ""));
     }
   DLC_RETURN_IF_FAILED(
       layOut(plan, dims, device().multiprocessors(), prepared.layout));

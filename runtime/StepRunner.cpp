@@ -232,7 +232,7 @@ Status StepRunner::setSymbol(uint32_t symbol, int64_t value) {
   if (value < home.lower || value > home.upper)
     return Status(DLC_KERNEL_ERROR,
                   say("symbol ", home.name, " became ", value, ", expected ",
-                      home.lower, "..", home.upper));
+                      boundsText(home.lower, home.upper)));
   if (Values != &OwnValues) {
     Symbols = Shape.symbols;
     IsSet.assign(Symbols.size(), false);

@@ -73,8 +73,9 @@ static std::vector<int64_t> parseShape(const std::string &text) {
   for (const char *p = text.c_str();; p++) {
     char *end = nullptr;
     dims.push_back(strtoll(p, &end, 10));
-    if (end == p || (*end && *end != 'x'))
-      throw Failure("--shape: got \"" + text + "\", expected 1x3x224x224");
+    if (end == p || (*end && *end != 'x') || dims.back() < 0)
+      throw Failure("--shape: got \"" + text +
+                    "\", expected sizes such as 1x3x224x224");
     p = end;
     if (!*p)
       return dims;
@@ -86,6 +87,13 @@ static double parseNumber(const std::string &option, const std::string &text) {
   double value = strtod(text.c_str(), &end);
   if (text.empty() || *end)
     throw Failure(option + ": got \"" + text + "\", expected a number");
+  return value;
+}
+
+static double parseAmount(const std::string &option, const std::string &text) {
+  double value = parseNumber(option, text);
+  if (!(value >= 0))
+    throw Failure(option + ": got \"" + text + "\", expected a number from 0");
   return value;
 }
 
@@ -149,12 +157,12 @@ public:
     }
     return Value;
   }
-  /// The value as NAME=VALUE.
-  std::pair<std::string, std::string> named() {
+  /// The value as NAME=`what`.
+  std::pair<std::string, std::string> named(const char *what) {
     std::string text = value();
     size_t equals = text.find('=');
     if (equals == std::string::npos)
-      throw Failure(Option + ": got \"" + text + "\", expected NAME=VALUE");
+      throw Failure(Option + ": got \"" + text + "\", expected NAME=" + what);
     return {text.substr(0, equals), text.substr(equals + 1)};
   }
   void done(bool takesValue) const {
@@ -175,19 +183,19 @@ private:
 static bool takeValue(Arguments &in, RunOptions &options) {
   const std::string name = in.option();
   if (name == "--input" || name == "-i")
-    options.inputs.insert(in.named());
+    options.inputs.insert(in.named("FILE"));
   else if (name == "--expect")
-    options.expects.insert(in.named());
+    options.expects.insert(in.named("FILE"));
   else if (name == "--shape") {
-    auto [input, shape] = in.named();
+    auto [input, shape] = in.named("1x3x224x224");
     options.shapes[input] = parseShape(shape);
   } else if (name == "--range") {
-    auto [input, range] = in.named();
+    auto [input, range] = in.named("LOW..HIGH");
     options.ranges[input] = parseRange(range);
   } else if (name == "--save" || name == "-o")
     options.save = in.value();
   else if (name == "--tolerance")
-    options.tolerance = parseNumber(name, in.value());
+    options.tolerance = parseAmount(name, in.value());
   else if (name == "--seed")
     options.seed = uint64_t(parseCount(name, in.value()));
   else if (name == "--device")
@@ -205,9 +213,9 @@ static bool takeValue(Arguments &in, RunOptions &options) {
   else if (name == "--seed-adversarial")
     options.adversarialSeed = uint64_t(parseCount(name, in.value()));
   else if (name == "--warmup")
-    options.warmup = parseNumber(name, in.value());
+    options.warmup = parseAmount(name, in.value());
   else if (name == "--duration")
-    options.duration = parseNumber(name, in.value());
+    options.duration = parseAmount(name, in.value());
   else if (name == "--iterations")
     options.iterations = int(parseCount(name, in.value()));
   else if (name == "--repeat")

@@ -24,7 +24,7 @@ usage: dlc-inspect BUNDLE [what] [--variant N]
   --kernels         kernels: launches, threads, shared memory, ONNX nodes
   --source[=NAME]   the sources of the kernels whose names begin so
   --steps           the program: launches, copies, control flow
-  --weights         each weight: bytes, hash, the initialisers that it is from
+  --weights         each weight: bytes, hash, the ONNX nodes that it is for
   --report          why each decision was taken
   --model           the imported model as text, without weights
   --tuning          the tuning data

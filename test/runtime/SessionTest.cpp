@@ -498,8 +498,8 @@ TEST(Session, ChoosesTheVariantByTheShapes) {
   EXPECT_STREQ(
       dlc_last_error(),
       "no variant of the bundle takes these shapes: variant 0 (host, x: 1x2): "
-      "input \"x\": dimension 0 is 3, expected 1..1; variant 1 (host, x: 4x2): "
-      "input \"x\": dimension 0 is 3, expected 4..4");
+      "input \"x\": dimension 0 is 3, expected 1; variant 1 (host, x: 4x2): "
+      "input \"x\": dimension 0 is 3, expected 4");
 }
 
 TEST(Session, SaysWhatTheBundleHoldsWhenNothingFits) {

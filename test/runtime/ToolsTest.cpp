@@ -304,8 +304,9 @@ TEST(DlcRun, SavesOutputsWhoseNamesLookAlike) {
   std::string bundle = folder / "m.bundle";
   write(bundle,
         {reinterpret_cast<const char *>(file.span().data()), file.size});
-  auto [status, text] = dlcRun(bundle + " --device=host --shape x=2x4 --range "
-                                        "count=1..2 --save " +
+  auto [status, text] = dlcRun(bundle +
+                               " --device=host --shape x=2x4 --range "
+                               "count=1..2 --save " +
                                (folder / "out"));
   ASSERT_EQ(status, 0) << text;
   EXPECT_EQ(readArray(folder / "out/a_b.npy").dims,
@@ -361,9 +362,19 @@ TEST(DlcRun, SaysWhatIsWrong) {
        "\"" + (folder / "x.txt") + "\": expected a .npy, .npz or .pb file");
   says(host + "--shape x=9x4 --range count=0..0",
        "input \"x\": dimension 0 is 9, expected 1..4");
+  for (const char *shape : {"-1x4", "4x", "4by4"})
+    says(host + "--shape x=" + shape, std::string("--shape: got \"") + shape +
+                                          "\", expected sizes such as 1x3");
+  says(host + "--shape 1x4", "--shape: got \"1x4\", expected NAME=1x3x224x224");
+  says(host + "--input x.npy", "--input: got \"x.npy\", expected NAME=FILE");
+  for (const char *option : {"--duration", "--warmup", "--tolerance"})
+    for (const char *amount : {"-1", "nan"})
+      says(host + option + "=" + amount, std::string(option) + ": got \"" +
+                                             amount +
+                                             "\", expected a number from 0");
   for (const char *range : {"3..1", "nan..1"})
-    says(host + "--range x=" + range,
-         std::string("--range: got \"") + range + "\", expected LOW up to HIGH");
+    says(host + "--range x=" + range, std::string("--range: got \"") + range +
+                                          "\", expected LOW up to HIGH");
   says(host + "--target sm_90a",
        "no variant of the bundle fits: the device is host, asked for sm_90a; "
        "the bundle holds host fp32, sm_90a fp16");
