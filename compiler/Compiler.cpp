@@ -135,6 +135,7 @@ static llvm::Expected<Optimised> optimise(const Module &module,
   PassManagerOptions run;
   run.disabled = options.disabledPasses;
   run.reproducerFolder = options.reproducerDir;
+  run.reproducerFlags = "--kernel-costs --target=" + target.name;
   run.explain = options.explainPass;
   if (!options.explainPass.empty()) {
     if (!findPass(options.explainPass))
@@ -250,8 +251,8 @@ llvm::Error emit(llvm::StringRef modelPath, Emit what,
   }
   codegen::CodegenOptions codegenOptions;
   codegenOptions.states = options.states;
-  llvm::Expected<codegen::LoweredModule> lowered = codegen::lower(
-      *optimised->module, targets->front(), codegenOptions);
+  llvm::Expected<codegen::LoweredModule> lowered =
+      codegen::lower(*optimised->module, targets->front(), codegenOptions);
   if (!lowered)
     return lowered.takeError();
   if (what == Emit::Plan) {

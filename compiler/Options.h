@@ -25,7 +25,7 @@ struct CompileOptions {
   std::string cacheDir;      ///< empty: no cache
   std::string nvrtcPath;     ///< folder of libnvrtc; empty: the usual places
   std::string hostCompiler;  ///< empty: c++ of the PATH
-  std::string reproducerDir; ///< empty: no reproducers
+  std::string reproducerDir; ///< for what shows a fault of ours; empty: none
   unsigned jobs = 0;         ///< 0: as many as the machine has cores
   /// Told of each phase with a fraction in [0, 1]; false cancels.
   std::function<bool(llvm::StringRef phase, double fraction)> progress;

@@ -2,26 +2,29 @@
 // What happens when a check of our own assumptions fails.
 #include "ir/Check.h"
 
-#include <atomic>
 #include <cstdlib>
+#include <utility>
 
 namespace dlc {
 
-static std::atomic<CheckHandler> installedHandler{nullptr};
+static thread_local const CheckScope *innermost = nullptr;
 
-void setCheckHandler(CheckHandler handler) { installedHandler = handler; }
+CheckScope::CheckScope(llvm::function_ref<std::string()> advice)
+    : advice(advice), outer(std::exchange(innermost, this)) {}
+CheckScope::~CheckScope() { innermost = outer; }
 
 void checkFailed(const char *file, int line, const char *condition,
                  const std::string &detail) {
-  std::string message = std::string(file) + ":" + std::to_string(line) +
-                        ": internal check failed: " + condition;
+  llvm::errs() << file << ":" << line
+               << ": internal check failed: " << condition;
   if (!detail.empty())
-    message += ": " + detail;
-  // Taken out first: a check that fails inside the handler must not recur.
-  if (CheckHandler handler = installedHandler.exchange(nullptr))
-    handler(message);
-  else
-    llvm::errs() << message << "\n";
+    llvm::errs() << ": " << detail;
+  llvm::errs() << "\n";
+  // Taken out first: a check that fails while advice is given must not recur.
+  for (const CheckScope *scope = std::exchange(innermost, nullptr); scope;
+       scope = scope->outer)
+    if (std::string text = scope->advice(); !text.empty())
+      llvm::errs() << text << "\n";
   std::abort();
 }
 

@@ -2,17 +2,29 @@
 // Checks of our own assumptions. Never for user input.
 #pragma once
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
 
 namespace dlc {
 
-/// Called with the message of a failed check before the process ends; the
-/// compiler installs one that writes a reproducer.
-using CheckHandler = void (*)(const std::string &message);
-void setCheckHandler(CheckHandler handler);
 [[noreturn]] void checkFailed(const char *file, int line, const char *condition,
                               const std::string &detail);
+
+/// While it lives, a check that fails on this thread also prints what `advice`
+/// gives: how to reproduce the fault. Scopes nest, all of them are asked, the
+/// innermost first.
+class CheckScope {
+public:
+  explicit CheckScope(llvm::function_ref<std::string()> advice);
+  ~CheckScope();
+  CheckScope(const CheckScope &) = delete;
+
+private:
+  friend void checkFailed(const char *, int, const char *, const std::string &);
+  llvm::function_ref<std::string()> advice;
+  const CheckScope *outer;
+};
 
 class CheckStream {
 public:

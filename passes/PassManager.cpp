@@ -26,7 +26,7 @@ llvm::Error PassManager::add(llvm::StringRef name) {
   llvm::Expected<const Pass *> pass = lookUp(name);
   if (!pass)
     return pass.takeError();
-  steps.push_back({{*pass}, false});
+  add(**pass);
   return llvm::Error::success();
 }
 
@@ -42,25 +42,24 @@ llvm::Error PassManager::addUntilStable(llvm::ArrayRef<llvm::StringRef> names) {
   return llvm::Error::success();
 }
 
-llvm::Error PassManager::broke(const Pass &pass, const Module &before,
-                               const PassContext &context, llvm::Error why,
-                               const PassManagerOptions &options) {
-  std::string text =
-      "pass " + pass.name.str() +
-      " left a module that does not verify: " + llvm::toString(std::move(why));
-  if (!options.reproducerFolder.empty()) {
-    llvm::SmallString<128> path(options.reproducerFolder);
-    llvm::sys::path::append(path, pass.name + ".dlc");
-    std::error_code error;
-    llvm::raw_fd_ostream os(path, error);
-    if (!error) {
-      before.print(os);
-      text += "; to reproduce: dlc-opt --" + pass.name.str() +
-              " --precision=" + stringify(context.precision).str() + " " +
-              path.str().str();
-    }
-  }
-  return llvm::createStringError("%s", text.c_str());
+/// Writes what a pass was given, and says how to run the pass on it; empty
+/// where nothing was kept or can be written.
+static std::string reproducer(const Pass &pass, const Module *before,
+                              const PassContext &context,
+                              const PassManagerOptions &options) {
+  if (!before)
+    return "";
+  llvm::SmallString<128> path(options.reproducerFolder);
+  llvm::sys::path::append(path, "dlc-" + pass.name + "-%%%%%%.dlc");
+  int file = -1;
+  if (llvm::sys::fs::createUniqueFile(path, file, path))
+    return "";
+  llvm::raw_fd_ostream os(file, /*shouldClose=*/true);
+  before->print(os);
+  std::string flags = options.reproducerFlags;
+  return "to reproduce: dlc-opt --" + pass.name.str() +
+         " --precision=" + stringify(context.precision).str() + " " + flags +
+         (flags.empty() ? "" : " ") + path.str().str();
 }
 
 llvm::Expected<bool> PassManager::runOne(const Pass &pass, Module &module,
@@ -75,6 +74,10 @@ llvm::Expected<bool> PassManager::runOne(const Pass &pass, Module &module,
   own.pass = pass.name;
   if (!options.explain.empty() && options.explain != pass.name)
     own.explain = nullptr;
+  auto advice = [&] {
+    return reproducer(pass, before.get(), context, options);
+  };
+  CheckScope scope(advice);
   Clock::time_point start = Clock::now();
   llvm::Expected<bool> changed = pass.run(module, own);
   if (!changed)
@@ -92,9 +95,12 @@ llvm::Expected<bool> PassManager::runOne(const Pass &pass, Module &module,
   ++it->runs;
   it->seconds += spent.count();
 
-  if (llvm::Error error = verify(module))
-    return broke(pass, before ? *before : module, context, std::move(error),
-                 options);
+  if (llvm::Error error = verify(module)) {
+    std::string how = advice();
+    return llvm::createStringError(
+        "pass " + pass.name + " left a module that does not verify: " +
+        llvm::toString(std::move(error)) + (how.empty() ? "" : "; ") + how);
+  }
   if (*changed && options.twice) {
     own.explain = nullptr;
     own.report = nullptr;

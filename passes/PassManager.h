@@ -15,8 +15,12 @@ struct PassManagerOptions {
   bool twice = false;
   /// Called after each pass that changed the module.
   std::function<void(llvm::StringRef pass, const Module &)> afterPass;
-  /// Where a reproducer is written when a pass fails; empty: none is.
+  /// Where a reproducer is written when a pass breaks a module or a check of
+  /// ours fails in it; empty: none is.
   std::string reproducerFolder;
+  /// Options of dlc-opt that the reproducer's command needs besides the pass
+  /// and the precision.
+  std::string reproducerFlags;
 };
 
 /// A list of passes, some of it in groups that repeat until nothing changes.
@@ -30,6 +34,7 @@ public:
 
   /// Adds a pass by name; an error names what exists.
   llvm::Error add(llvm::StringRef name);
+  void add(const Pass &pass) { steps.push_back({{&pass}, false}); }
   /// Adds passes that run in turn until none of them changes anything.
   llvm::Error addUntilStable(llvm::ArrayRef<llvm::StringRef> names);
 
@@ -50,9 +55,6 @@ private:
   llvm::Expected<bool> runOne(const Pass &pass, Module &module,
                               PassContext &context,
                               const PassManagerOptions &options);
-  llvm::Error broke(const Pass &pass, const Module &before,
-                    const PassContext &context, llvm::Error why,
-                    const PassManagerOptions &options);
 
   std::vector<Step> steps;
   std::vector<Timing> times;

@@ -22,23 +22,40 @@ static llvm::Error check(dlc_status status) {
 
 static dlc_type runtimeType(DataType t) {
   switch (t) {
-  case DataType::Bool: return DLC_BOOL;
-  case DataType::I8: return DLC_I8;
-  case DataType::I16: return DLC_I16;
-  case DataType::I32: return DLC_I32;
-  case DataType::I64: return DLC_I64;
-  case DataType::U8: return DLC_U8;
-  case DataType::U16: return DLC_U16;
-  case DataType::U32: return DLC_U32;
-  case DataType::U64: return DLC_U64;
-  case DataType::F16: return DLC_F16;
-  case DataType::BF16: return DLC_BF16;
-  case DataType::F32: return DLC_F32;
-  case DataType::F64: return DLC_F64;
-  case DataType::F8E4M3: return DLC_F8E4M3;
-  case DataType::F8E5M2: return DLC_F8E5M2;
-  case DataType::I4: return DLC_I4;
-  case DataType::U4: return DLC_U4;
+  case DataType::Bool:
+    return DLC_BOOL;
+  case DataType::I8:
+    return DLC_I8;
+  case DataType::I16:
+    return DLC_I16;
+  case DataType::I32:
+    return DLC_I32;
+  case DataType::I64:
+    return DLC_I64;
+  case DataType::U8:
+    return DLC_U8;
+  case DataType::U16:
+    return DLC_U16;
+  case DataType::U32:
+    return DLC_U32;
+  case DataType::U64:
+    return DLC_U64;
+  case DataType::F16:
+    return DLC_F16;
+  case DataType::BF16:
+    return DLC_BF16;
+  case DataType::F32:
+    return DLC_F32;
+  case DataType::F64:
+    return DLC_F64;
+  case DataType::F8E4M3:
+    return DLC_F8E4M3;
+  case DataType::F8E5M2:
+    return DLC_F8E5M2;
+  case DataType::I4:
+    return DLC_I4;
+  case DataType::U4:
+    return DLC_U4;
   }
   return DLC_F32;
 }
@@ -119,7 +136,8 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     while (i < graph.numInputs() && graph.input(i)->name != name)
       i++;
     if (i == graph.numInputs())
-      return fault("--input " + text + ": the model has no input \"" + name + "\"");
+      return fault("--input " + text + ": the model has no input \"" + name +
+                   "\"");
     llvm::Expected<Tensor> t = readNpy(file);
     if (!t)
       return t.takeError();
@@ -143,7 +161,8 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
   }
 
   Opened opened;
-  if (llvm::Error e = check(dlc_bundle_open(bundlePath.str().c_str(), &opened.bundle)))
+  if (llvm::Error e =
+          check(dlc_bundle_open(bundlePath.str().c_str(), &opened.bundle)))
     return e;
   dlc_session_options session;
   dlc_session_options_init(&session);
@@ -152,14 +171,20 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
   else if (options.device == "cuda")
     session.device = DLC_DEVICE_CUDA;
   else if (options.device != "auto")
-    return fault("--device " + options.device + " is not known: expected auto, cuda or host");
-  dlc_status created = dlc_session_create(opened.bundle, &session, &opened.session);
-  if (created != DLC_OK && options.device == "auto") {
+    return fault("--device " + options.device +
+                 " is not known: expected auto, cuda or host");
+  dlc_status created =
+      dlc_session_create(opened.bundle, &session, &opened.session);
+  if (created != DLC_OK && options.device == "auto" && options.isOurs) {
     // No GPU here: the host variant, if there is one, serves as well.
     session.device = DLC_DEVICE_HOST;
     std::string first = dlc_last_error();
     if (dlc_session_create(opened.bundle, &session, &opened.session) != DLC_OK)
       return fault(first + "; on the host: " + dlc_last_error());
+  } else if (created == DLC_NO_DEVICE && options.device == "auto") {
+    return fault(std::string(dlc_last_error()) +
+                 "; --device=host runs the bundle's code for the CPU, if it "
+                 "has any");
   } else if (llvm::Error e = check(created)) {
     return e;
   }
@@ -178,7 +203,8 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     t.memory = DLC_MEMORY_HOST;
     t.rank = uint32_t(inputs[i].rank());
     llvm::copy(inputs[i].shape(), t.dims);
-    if (llvm::Error e = check(dlc_session_bind_input(opened.session, index, &t)))
+    if (llvm::Error e =
+            check(dlc_session_bind_input(opened.session, index, &t)))
       return e;
   }
   if (llvm::Error e = check(dlc_session_run(opened.session)))
@@ -187,14 +213,16 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
   dlc_variant variant;
   if (llvm::Error e = check(dlc_session_variant(opened.session, &variantIndex)))
     return e;
-  if (llvm::Error e = check(dlc_bundle_variant(opened.bundle, variantIndex, &variant)))
+  if (llvm::Error e =
+          check(dlc_bundle_variant(opened.bundle, variantIndex, &variant)))
     return e;
   const double tolerance = modelTolerance(variant.precision);
-  os << llvm::formatv("{0}: variant {1} {2} on {3}\n", bundlePath, variant.target,
-                      variant.precision, dlc_session_device_name(opened.session));
+  os << llvm::formatv("{0}: variant {1} {2} on {3}\n", bundlePath,
+                      variant.target, variant.precision,
+                      dlc_session_device_name(opened.session));
 
-  llvm::Expected<std::vector<Tensor>> expected =
-      reference::evaluate(graph, std::move(inputs), reference::Precision::Double);
+  llvm::Expected<std::vector<Tensor>> expected = reference::evaluate(
+      graph, std::move(inputs), reference::Precision::Double);
   if (!expected)
     return expected.takeError();
 
@@ -204,22 +232,25 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     if (keepsOutput(name))
       continue;
     size_t index;
-    if (llvm::Error e = check(dlc_session_find_output(opened.session, name.c_str(), &index)))
+    if (llvm::Error e = check(
+            dlc_session_find_output(opened.session, name.c_str(), &index)))
       return e;
     dlc_tensor t;
     if (llvm::Error e = check(dlc_session_output(opened.session, index, &t)))
       return e;
     llvm::ArrayRef<int64_t> found(t.dims, t.rank);
     if (found != llvm::ArrayRef(ref.shape())) {
-      os << llvm::formatv("{0}: shape [{1:$[, ]}], expected [{2:$[, ]}]\n", name,
-                          llvm::make_range(found.begin(), found.end()),
-                          llvm::make_range(ref.shape().begin(), ref.shape().end()));
+      os << llvm::formatv(
+          "{0}: shape [{1:$[, ]}], expected [{2:$[, ]}]\n", name,
+          llvm::make_range(found.begin(), found.end()),
+          llvm::make_range(ref.shape().begin(), ref.shape().end()));
       all = false;
       continue;
     }
     // The declared element type: in Double the reference holds f64.
     Tensor got(graph.outputs()[i]->type().element, ref.shape());
-    if (llvm::Error e = check(dlc_session_copy_to_host(opened.session, got.data(), &t)))
+    if (llvm::Error e =
+            check(dlc_session_copy_to_host(opened.session, got.data(), &t)))
       return e;
     std::vector<double> a(size_t(ref.elements())), b(a.size());
     for (int64_t k = 0; k < ref.elements(); k++) {
@@ -227,8 +258,8 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
       b[k] = isFloat(ref.element()) ? ref.floatAt(k) : double(ref.intAt(k));
     }
     Comparison c = compare(a, b, tolerance);
-    os << llvm::formatv("{0}: {1}, bound {2:e2}: {3}\n", name, c.str(), tolerance,
-                        c.same ? "same" : "different");
+    os << llvm::formatv("{0}: {1}, bound {2:e2}: {3}\n", name, c.str(),
+                        tolerance, c.same ? "same" : "different");
     all &= c.same;
   }
   return all;

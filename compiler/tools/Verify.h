@@ -12,8 +12,12 @@ namespace dlc {
 struct VerifyOptions {
   ImportOptions import;            ///< shapes and bindings of the model
   std::vector<std::string> inputs; ///< NAME=FILE.npy; others are random
-  std::vector<StateBinding> states; ///< of the bundle; the first run is verified
-  std::string device = "auto";     ///< auto, cuda, host
+  std::vector<StateBinding>
+      states;                  ///< of the bundle; the first run is verified
+  std::string device = "auto"; ///< auto, cuda, host
+  /// This process has made the bundle: where no GPU is, its code for the host
+  /// may be loaded without being asked for by name (docs/security.md).
+  bool isOurs = false;
   unsigned seed = 1;
 };
 

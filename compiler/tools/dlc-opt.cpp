@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dlc-opt: passes on modules in text form, or as they come from ONNX.
 #include "codegen/CostModel.h"
+#include "compiler/Version.h"
 #include "compiler/onnx/OnnxImporter.h"
 #include "compiler/tools/CheckValues.h"
 #include "ir/Text.h"
@@ -10,6 +11,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 using namespace dlc;
@@ -55,7 +57,8 @@ static cl::opt<bool> twice("twice",
                            cl::cat(category));
 static cl::opt<std::string>
     reproducerFolder("reproducer-dir",
-                     cl::desc("where to write what made a pass fail"),
+                     cl::desc("where to write what made a pass fail; "
+                              "default: where temporary files go"),
                      cl::value_desc("folder"), cl::cat(category));
 static cl::opt<int64_t>
     elideAbove("elide-above",
@@ -164,7 +167,8 @@ static llvm::Expected<std::unique_ptr<Module>> read() {
     return readOnnx();
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(inputFile);
   if (!buffer)
-    return llvm::createStringError("cannot read %s: %s", inputFile.c_str(),
+    return llvm::createStringError("dlc-opt: error: cannot read %s: %s",
+                                   inputFile.c_str(),
                                    buffer.getError().message().c_str());
   return parse((*buffer)->getBuffer(), inputFile);
 }
@@ -212,7 +216,13 @@ static llvm::Error optimise(Module &module,
   run.stopAfter = stopAfter;
   run.explain = explainPass;
   run.twice = twice;
-  run.reproducerFolder = reproducerFolder;
+  llvm::SmallString<64> temporary;
+  llvm::sys::path::system_temp_directory(true, temporary);
+  run.reproducerFolder =
+      reproducerFolder.empty() ? temporary.str().str() : reproducerFolder;
+  run.reproducerFlags = "--target=" + targetName;
+  if (kernelCosts)
+    run.reproducerFlags += " --kernel-costs";
   if (printAfter)
     run.afterPass = [](llvm::StringRef pass, const Module &module) {
       llvm::errs() << "// after " << pass << "\n";
@@ -249,6 +259,8 @@ static llvm::Error optimise(Module &module,
 int main(int argc, char **argv) {
   std::vector<llvm::StringRef> passes = takePassFlags(argc, argv);
   cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "dlc-opt " << version() << "\n"; });
   std::string passText = passHelp(); // the option keeps a reference
   cl::extrahelp help(passText);
   cl::ParseCommandLineOptions(argc, argv,
