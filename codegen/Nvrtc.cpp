@@ -94,7 +94,8 @@ llvm::Expected<std::unique_ptr<Nvrtc>> Nvrtc::open(llvm::StringRef searchPath) {
     return llvm::createStringError(
         llvm::inconvertibleErrorCode(),
         "found no libnvrtc of CUDA 12 or 13 in " + looked +
-            ": install it (pip install nvidia-cuda-nvrtc) and name its folder");
+            ": install it (pip install nvidia-cuda-nvrtc) and name its folder "
+            "(DLC_NVRTC of dlc)");
   std::unique_ptr<Nvrtc> nvrtc(new Nvrtc);
   nvrtc->f = functions;
   functions->nvrtcVersion(&nvrtc->majorVersion, &nvrtc->minorVersion);

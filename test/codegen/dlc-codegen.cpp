@@ -18,24 +18,40 @@
 using namespace dlc;
 namespace cl = llvm::cl;
 
-static cl::opt<std::string> file(cl::Positional, cl::init("-"));
-static cl::opt<std::string> targetName("target", cl::init("sm_90a"));
+static cl::opt<std::string> file(cl::Positional, cl::desc("<module.dlc>"),
+                                 cl::init("-"));
+static cl::opt<std::string> targetName("target", cl::value_desc("name"),
+                                       cl::desc("lower for it; default: "
+                                                "sm_90a"),
+                                       cl::init("sm_90a"));
 static cl::list<std::string> printWhat("print", cl::CommaSeparated,
-                                       cl::desc("cuda, plan, report"));
+                                       cl::value_desc("cuda,plan,report"),
+                                       cl::desc("what was made, as text"));
 static cl::list<std::string>
-    compileFor("compile", cl::CommaSeparated,
+    compileFor("compile", cl::CommaSeparated, cl::value_desc("name,..."),
                cl::desc("targets to compile for; `same`: the target's"));
 static cl::opt<bool> run("run",
                          cl::desc("with random input, beside the reference"));
 static cl::opt<bool> onGpu("gpu", cl::desc("on the GPU, else on the emulator"));
-static cl::opt<std::string> nvrtcPath("nvrtc", cl::desc("folder of libnvrtc"));
-static cl::list<std::string> symbolValues("symbol", cl::desc("N=3"));
-static cl::opt<unsigned> seed("seed", cl::init(1));
-static cl::opt<uint64_t> adversarial("adversarial", cl::init(0));
-static cl::opt<double> tolerance("tolerance", cl::init(1e-5));
-static cl::opt<double> low("low", cl::init(-2)), high("high", cl::init(2));
+static cl::opt<std::string> nvrtcPath("nvrtc", cl::value_desc("folder"),
+                                      cl::desc("where libnvrtc is"));
+static cl::list<std::string> symbolValues("symbol", cl::value_desc("N=3"),
+                                          cl::desc("value of a symbol to run "
+                                                   "with"));
+static cl::opt<unsigned> seed("seed", cl::init(1),
+                              cl::desc("of the random inputs; default: 1"));
+static cl::opt<uint64_t>
+    adversarial("adversarial", cl::init(0),
+                cl::desc("seed of a hostile order of threads and copies, with "
+                         "every access checked; default: none"));
+static cl::opt<double>
+    tolerance("tolerance", cl::init(1e-5),
+              cl::desc("of the comparison (docs/testing.md); default: 1e-5"));
+static cl::opt<double> low("low", cl::init(-2),
+                           cl::desc("least random value; default: -2")),
+    high("high", cl::init(2), cl::desc("largest random value; default: 2"));
 static cl::opt<std::string>
-    cacheDir("cache-dir",
+    cacheDir("cache-dir", cl::value_desc("folder"),
              cl::desc("default: $XDG_CACHE_HOME/dlc, if that is set"));
 
 static int fail(const llvm::Twine &sentence) {
@@ -175,7 +191,9 @@ static int runBeside(const Module &module, codegen::LoweredModule &lowered,
 }
 
 int main(int argc, char **argv) {
-  cl::ParseCommandLineOptions(argc, argv, "lowers a module in text form\n");
+  cl::ParseCommandLineOptions(argc, argv,
+                              "lowers a module in text form, compiles and runs "
+                              "it, for tests\n");
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(file);
   if (!buffer)
     return fail("cannot read " + file);
