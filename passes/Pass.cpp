@@ -23,7 +23,7 @@ const Pass *findPass(llvm::StringRef name) {
 llvm::StringRef stringify(PrecisionMode mode) {
   switch (mode) {
   case PrecisionMode::AsTyped:
-    return "as-typed";
+    return "fp32";
   case PrecisionMode::TF32:
     return "tf32";
   case PrecisionMode::F16:
@@ -39,8 +39,6 @@ std::optional<PrecisionMode> parsePrecisionMode(llvm::StringRef text) {
                              PrecisionMode::F16, PrecisionMode::BF16})
     if (text == stringify(mode))
       return mode;
-  if (text == "fp32")
-    return PrecisionMode::AsTyped;
   return std::nullopt;
 }
 
