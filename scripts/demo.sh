@@ -22,7 +22,7 @@ while [ $# -gt 0 ]; do
   --host) arguments+=(--device host) ;;
   --precision) arguments+=(--precision "${2:?--precision needs a name}") && shift ;;
   -h | --help)
-    sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+    sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' scripts/demo.sh
     exit 0
     ;;
   *) die "unknown option '$1'; --help lists the options" ;;

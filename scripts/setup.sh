@@ -18,7 +18,11 @@ python_only=''
 case ${1:-} in
 '') ;;
 --python-only) python_only=1 ;;
-*) die "unknown option '$1', expected --python-only or none" ;;
+-h | --help)
+  sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' scripts/setup.sh
+  exit 0
+  ;;
+*) die "unknown option '$1'; --help lists the options" ;;
 esac
 
 packages=(

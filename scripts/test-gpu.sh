@@ -20,7 +20,7 @@ while [ $# -gt 0 ]; do
   --quick) quick=--quick ;;
   --bench) tests='' ;;
   -h | --help)
-    sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+    sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' scripts/test-gpu.sh
     exit 0
     ;;
   *) die "unknown option '$1'; --help lists the options" ;;

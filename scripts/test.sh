@@ -24,7 +24,7 @@ while [ $# -gt 0 ]; do
   --build) folder=${2:?--build needs a folder} && shift ;;
   -j) jobs=${2:?-j needs a number} && shift ;;
   -h | --help)
-    sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+    sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' scripts/test.sh
     exit 0
     ;;
   *) die "unknown option '$1'; --help lists the options" ;;
