@@ -21,9 +21,6 @@ void importUnique(NodeReader &n, NodeBuilder &b) {
     return n.error("attribute \"axis\" is given for " + x->type().str() +
                    ", supported are vectors and all elements at once");
   Dim size = x->type().elementCount();
-  if (!n.context.known.isAtLeast(size, 1))
-    return n.error("its input is " + x->type().str() +
-                   ", supported are sizes from 1 on");
   x = b.reshape(x, {size});
   TopKOp order = b.emitOp<TopKOp>(x, std::vector<Dim>{size}, 0,
                                   /*largest=*/false, /*sorted=*/true);
@@ -65,7 +62,8 @@ void importUnique(NodeReader &n, NodeBuilder &b) {
       scatter(kind, b.broadcast(one, {size}), ScatterReduction::Add);
   Value *inverse = scatter(from, kind);
   std::string count =
-      n.context.countSymbol(n.proto().output(0) + "_count", size, 1);
+      n.context.countSymbol(n.proto().output(0) + "_count", size,
+                            n.context.known.isAtLeast(size, 1) ? 1 : 0);
   Value *found = b.emit<NonZeroOp>(isFirst, count);
   found = b.reshape(found, {Dim::symbol(count)});
   n.result(0, b.emit<GatherOp>(values, found, 0));

@@ -268,6 +268,36 @@ def ranks_from_zero_to_eight(add):
     add.add("ReduceSum", made, {"x": scalar}, {"y": scalar})
 
 
+@promise("unique-of-nothing")
+def unique_of_what_may_be_empty(add):
+    """A size that is 0, and one that is counted and may be."""
+    none = np.zeros(0, np.int64)
+    types = dict.fromkeys(("y", "first", "inverse", "counts"), np.int64)
+    for chosen in ((), (2, 0, 2), (1,)):
+        x = np.array([7, -3, 2**53 + 1], np.int64)
+        mask = np.zeros((2, 3), bool)
+        for row, column in enumerate(chosen[:2]):
+            mask[row, column] = True
+        picked = x[np.nonzero(mask)[1]]
+        y, first, inverse, counts = np.unique(
+            picked, return_index=True, return_inverse=True, return_counts=True)
+        made = model([node("NonZero", "mask", "at"),
+                      node("Gather", "at,last", "column", axis=0),
+                      node("Gather", "x,column", "picked", axis=0),
+                      node("Unique", "picked", "y first inverse counts")],
+                     {"x": x, "mask": mask}, "y first inverse counts",
+                     constants={"last": np.int64(1)}, types=types)
+        add.add(f"counted_{len(chosen)}", made, {"x": x, "mask": mask},
+                {"y": y, "first": first, "inverse": inverse,
+                 "counts": counts})
+    for order in (0, 1):
+        made = model(node("Unique", "x", "y first inverse counts",
+                          sorted=order), {"x": none},
+                     "y first inverse counts", types=types)
+        add.add(f"empty_{order}", made, {"x": none},
+                {"y": none, "first": none, "inverse": none, "counts": none})
+
+
 @promise("softmax")
 def softmax_at_its_edges(add):
     x = f32((-INF, -INF, -INF), (1e4, 1e4, -1e4), (0, -INF, 0), (INF, 1, 2),
