@@ -12,10 +12,6 @@ public:
   explicit Builder(Graph &graph) : graph(&graph), place(graph.end()) {}
   void setInsertionPoint(Op *before);
   void setInsertionPointAfter(Op *op);
-  void setInsertionPointToEnd(Graph &g) {
-    graph = &g;
-    place = g.end();
-  }
   Location location; ///< given to every op that is created
 
   /// Creates `T` from its operands and attributes, infers its types and inserts

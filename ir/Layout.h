@@ -32,9 +32,6 @@ public:
   bool isRowMajor() const { return entryList.empty() && pads.empty(); }
   /// Every dimension appears once and nothing is padded: a plain order.
   bool isPermutation() const;
-  bool isChannelsLast(int64_t rank) const {
-    return rank >= 3 && *this == channelsLast(rank);
-  }
   /// Entries for a tensor of `rank` (spelled out for row-major).
   llvm::SmallVector<Entry, 6> entries(int64_t rank) const;
   /// Physical dimension order of a permutation, for `rank`.

@@ -34,10 +34,7 @@ struct Target {
   bool isHost() const { return kind == Kind::Host; }
   /// Programmatic dependent launch, TMA, clusters.
   bool hasHopper() const { return kind == Kind::Cubin && sm >= 90; }
-  bool hasWgmma() const { return kind == Kind::Cubin && sm == 90; }
   bool hasCpAsync() const { return sm >= 80; }
-  bool hasBf16Mma() const { return sm >= 80; }
-  bool hasTf32Mma() const { return sm >= 80; }
 
   /// "sm_75" ... "sm_120", "portable", "host"; an error lists them.
   static llvm::Expected<Target> parse(llvm::StringRef name);

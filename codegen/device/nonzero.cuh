@@ -12,14 +12,12 @@
 //     static int64_t *result(const P &);   // [kRank][count], room for [kRank][size]
 //     static int64_t *count(const P &);    // one element
 //   };
-//   nonzero<Problem>(p, smem);   // one block; smem: kNonzeroBytes
+//   nonzero<Problem>(p, smem);   // one block; smem: 64 of int64_t
 #pragma once
 #include "dlc/kernel.cuh"
 #include "dlc/reduce.cuh"
 
 namespace dlc::dev {
-inline constexpr int kNonzeroBytes = 2 * 32 * int(sizeof(int64_t));
-
 /// Sum of `v` over the threads before this one; `total` of all of the block.
 DLC_DEVICE int64_t block_prefix(int64_t v, int64_t *part, int64_t &total) {
   const int lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32);

@@ -38,7 +38,6 @@ DLC_DEVICE uint32_t element_offset(int row, int at) {
 template <class In, class Acc, bool TensorCores, int MT, int NT, int KBytes,
           int RowBytesB, bool KMajor>
 struct WarpTile {
-  static constexpr int kElements = KBytes / int(sizeof(In));
   static constexpr int kPer = 16 / int(sizeof(In));
 
 #ifdef DLC_HOST

@@ -157,6 +157,21 @@ public:
   void bindOutput(const std::string &name, const dlc_tensor &tensor) {
     check(dlc_session_bind_output(handle(), findOutput(name), &tensor));
   }
+  /// For outputs that are bound to no memory; nullptr: the session's own.
+  void setAllocator(dlc_allocate_callback callback, void *user = nullptr) {
+    check(dlc_session_set_allocator(handle(), callback, user));
+  }
+  /// Bytes of scratch memory for the shapes of the bound inputs.
+  uint64_t arenaBytes() {
+    uint64_t bytes = 0;
+    check(dlc_session_arena_bytes(handle(), &bytes));
+    return bytes;
+  }
+  /// Scratch memory of the caller, of the session's device, aligned to 256
+  /// bytes; nullptr: the session's own.
+  void bindArena(void *memory, uint64_t bytes) {
+    check(dlc_session_bind_arena(handle(), memory, bytes));
+  }
   void run() { check(dlc_session_run(handle())); }
   void runOn(void *stream) { check(dlc_session_run_on(handle(), stream)); }
   /// The CUstream that run() uses; null on the host device.
