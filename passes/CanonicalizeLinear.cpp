@@ -4,54 +4,58 @@
 #include "passes/Values.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include <cmath>
+#include <limits>
 
 namespace dlc {
 
-template <class T> static T producer(Value *value) {
-  return llvm::dyn_cast_if_present<T>(value->definingOp());
-}
-
-// The operand of a transpose that swaps only the last two dimensions.
-static Value *swappedLastTwo(Value *value) {
-  TransposeOp transpose = producer<TransposeOp>(value);
-  if (!transpose || !transpose.input()->type().layout.isRowMajor())
-    return nullptr;
+static bool swapsLastTwo(Value *value) {
+  TransposeOp transpose(value->definingOp());
   std::vector<int64_t> permutation = transpose.permutation();
   size_t rank = permutation.size();
-  if (rank < 2)
-    return nullptr;
+  if (rank < 2 || !transpose.input()->type().layout.isRowMajor())
+    return false;
   std::swap(permutation[rank - 1], permutation[rank - 2]);
-  return llvm::is_sorted(permutation) ? transpose.input() : nullptr;
+  return llvm::is_sorted(permutation);
 }
 
 // A broadcast of leading dimensions only: matmul broadcasts those by itself.
-static Value *batchBroadcastOf(Value *value) {
-  BroadcastOp broadcast = producer<BroadcastOp>(value);
-  if (!broadcast)
-    return nullptr;
-  llvm::ArrayRef<Dim> from = broadcast.input()->type().shape;
+static bool keepsLastTwo(Value *value) {
+  llvm::ArrayRef<Dim> from = value->definingOp()->operand(0)->type().shape;
   llvm::ArrayRef<Dim> to = value->type().shape;
-  if (from.size() < 2 || !sameShape(from.take_back(2), to.take_back(2)))
-    return nullptr;
-  return broadcast.input();
+  return from.size() >= 2 && sameShape(from.take_back(2), to.take_back(2));
 }
 
 // matmul(transpose(x), y) => matmul(x, y) {transposeLhs}, likewise for rhs;
 // a broadcast of the batch goes; matmul(x, y: 1x1xKxN) => matmul(x, y: KxN)
-static bool matmul(MatMulOp op, Rewriter &rewriter) {
+static bool matmul(MatMulOp op, Rewriter &rewriter, PassContext &context) {
   Value *operands[2] = {op.lhs(), op.rhs()};
   bool transposed[2] = {op.transposeLhs(), op.transposeRhs()};
   bool changed = false;
   for (int i = 0; i < 2; ++i) {
-    if (Value *x = swappedLastTwo(operands[i])) {
+    Value *x = nullptr;
+    match::Why why = context.why();
+    if (match::match(operands[i],
+                     match::where(match::op<TransposeOp>(match::value(x)),
+                                  swapsLastTwo,
+                                  "the transpose before it does not only swap "
+                                  "the last two dimensions"),
+                     &why)) {
       operands[i] = x;
       transposed[i] = !transposed[i];
       changed = true;
+    } else if (match::match(operands[i], match::op<TransposeOp>())) {
+      context.decline(*op.op(), why);
     }
-    Value *x = batchBroadcastOf(operands[i]);
-    if (!x)
+    if (!match::match(operands[i],
+                      match::where(match::op<BroadcastOp>(match::value(x)),
+                                   keepsLastTwo,
+                                   "the broadcast before it makes the matrices "
+                                   "larger"),
+                      &why)) {
+      if (match::match(operands[i], match::op<BroadcastOp>()))
+        context.decline(*op.op(), why);
       continue;
+    }
     // The other operand must still give the batch its shape.
     llvm::ArrayRef<Dim> result = op.result()->type().shape;
     llvm::ArrayRef<Dim> own = x->type().shape;
@@ -81,47 +85,45 @@ static bool matmul(MatMulOp op, Rewriter &rewriter) {
   return replaceIfSameType(op.op(), with, rewriter);
 }
 
-namespace {
-/// Non-negative constant amounts of a pad, and what it fills with.
-struct ConstantPad {
-  std::vector<int64_t> low, high;
-  double value = 0;
-};
-} // namespace
+static bool addsConstantAmounts(Value *value) {
+  PadOp pad(value->definingOp());
+  auto isAmount = [](const Dim &d) {
+    return d.isConstant() && d.constant() >= 0;
+  };
+  return pad.mode() == PadMode::Constant && llvm::all_of(pad.low(), isAmount) &&
+         llvm::all_of(pad.high(), isAmount);
+}
 
-static std::optional<ConstantPad> constantPad(PadOp pad) {
-  if (!pad || pad.mode() != PadMode::Constant)
-    return std::nullopt;
-  std::optional<std::vector<int64_t>> low = constantDims(pad.low());
-  std::optional<std::vector<int64_t>> high = constantDims(pad.high());
-  std::optional<double> value =
-      pad.value() ? uniformOf(pad.value()) : std::optional<double>(0);
-  if (!low || !high || !value)
-    return std::nullopt;
-  for (size_t i = 0; i < low->size(); ++i)
-    if ((*low)[i] < 0 || (*high)[i] < 0)
-      return std::nullopt;
-  return ConstantPad{*low, *high, *value};
+// A pad that adds constant amounts of `fill`.
+template <match::Pattern Fill> static auto padOf(PadOp &pad, Fill fill) {
+  return match::where(match::op(pad, match::value(), fill), addsConstantAmounts,
+                      "expected constant amounts of a constant");
+}
+
+static auto padOfZeros(PadOp &pad) {
+  return padOf(pad, match::optional(match::uniform(0.0)));
 }
 
 // conv(pad(x, 0)) => conv(x) with larger pads
 static bool convPad(ConvOp op, Rewriter &rewriter, PassContext &context) {
-  PadOp pad = producer<PadOp>(op.input());
-  if (!pad)
-    return false;
-  std::optional<ConstantPad> by = constantPad(pad);
-  if (!by || by->value != 0) {
-    context.decline(*op.op(), "the pad before it is not one of constant zeros");
+  PadOp pad;
+  match::Why why = context.why();
+  if (!match::match(op.input(), padOfZeros(pad), &why)) {
+    if (match::match(op.input(), match::op<PadOp>()))
+      context.decline(*op.op(), why.preface("the pad before it is not one of "
+                                            "constant zeros"));
     return false;
   }
-  if (by->low[0] || by->high[0] || by->low[1] || by->high[1]) {
+  const std::vector<int64_t> padLow = *constantDims(pad.low());
+  const std::vector<int64_t> padHigh = *constantDims(pad.high());
+  if (padLow[0] || padHigh[0] || padLow[1] || padHigh[1]) {
     context.decline(*op.op(), "the pad before it is not only spatial");
     return false;
   }
   std::vector<int64_t> low = op.padLow(), high = op.padHigh();
   for (size_t i = 0; i < low.size(); ++i) {
-    low[i] += by->low[i + 2];
-    high[i] += by->high[i + 2];
+    low[i] += padLow[i + 2];
+    high[i] += padHigh[i + 2];
   }
   Value *with = rewriter.at(op.op())
                     .create<ConvOp>(pad.input(), op.filter(), op.strides(), low,
@@ -135,38 +137,40 @@ static bool convPad(ConvOp op, Rewriter &rewriter, PassContext &context) {
 // average_pool(pad(x, 0)) without pads of its own => the same with pads that
 // count; sum_pool(pad(x, 0)) => sum_pool(x) with larger pads
 static bool poolPad(PoolOp op, Rewriter &rewriter, PassContext &context) {
-  PadOp pad = producer<PadOp>(op.input());
-  if (!pad)
+  PadOp pad;
+  if (!match::match(op.input(), match::op<PadOp>()))
     return false;
-  std::optional<ConstantPad> by = constantPad(pad);
+  match::Why why = context.why();
   auto isZero = [](int64_t v) { return v == 0; };
-  bool noPads = llvm::all_of(op.padLow(), isZero) &&
-                llvm::all_of(op.padHigh(), isZero) &&
-                llvm::all_of(op.ceilExtra(), isZero);
   bool fits = false;
-  if (by) {
-    switch (op.kind()) {
-    case PoolKind::Max:
-      fits = std::isinf(by->value) && by->value < 0;
-      break;
-    case PoolKind::Average:
-      fits = by->value == 0 && noPads;
-      break;
-    case PoolKind::Sum:
-      fits = by->value == 0;
-      break;
-    }
+  switch (op.kind()) {
+  case PoolKind::Max:
+    fits = match::match(
+        op.input(),
+        padOf(pad, match::uniform(-std::numeric_limits<double>::infinity())),
+        &why);
+    break;
+  case PoolKind::Average:
+    fits = match::match(op.input(), padOfZeros(pad), &why) &&
+           llvm::all_of(op.padLow(), isZero) &&
+           llvm::all_of(op.padHigh(), isZero) &&
+           llvm::all_of(op.ceilExtra(), isZero);
+    break;
+  case PoolKind::Sum:
+    fits = match::match(op.input(), padOfZeros(pad), &why);
+    break;
   }
   if (!fits) {
-    context.decline(*op.op(), "the pad before it does not fill with what the "
-                              "window takes for nothing");
+    context.decline(*op.op(), why.preface("the pad before it does not fill "
+                                          "with what the window takes for "
+                                          "nothing"));
     return false;
   }
   std::vector<int64_t> low = op.padLow(), high = op.padHigh();
   for (size_t i = 0; i < low.size(); ++i) {
     // A window that lies in the pads only would be empty: not the same.
-    low[i] += by->low[i];
-    high[i] += by->high[i];
+    low[i] += pad.low()[i].constant();
+    high[i] += pad.high()[i].constant();
     if (low[i] >= op.window()[i] || high[i] >= op.window()[i]) {
       context.decline(*op.op(), "a window would lie in the pads only");
       return false;
@@ -184,7 +188,7 @@ static bool poolPad(PoolOp op, Rewriter &rewriter, PassContext &context) {
 bool canonicalizeLinear(Op *op, Rewriter &rewriter, PassContext &context) {
   switch (op->kind()) {
   case OpKind::MatMul:
-    return matmul(MatMulOp(op), rewriter);
+    return matmul(MatMulOp(op), rewriter, context);
   case OpKind::Conv:
     return convPad(ConvOp(op), rewriter, context);
   case OpKind::Pool:

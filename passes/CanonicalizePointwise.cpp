@@ -65,8 +65,9 @@ static bool mulMinusOne(Op *op, Rewriter &rewriter) {
 
 // x + -y => x - y, x - -y => x + y
 static bool foldNeg(Op *op, Rewriter &rewriter) {
-  Value *y = operandOf(op->operand(1), OpKind::Neg);
-  if (!y || !isFloatOp(op))
+  Value *y = nullptr;
+  if (!isFloatOp(op) ||
+      !match::match(op->operand(1), match::op<NegOp>(match::value(y))))
     return false;
   Builder &builder = rewriter.at(op);
   Value *with = op->kind() == OpKind::Add
@@ -219,7 +220,8 @@ static bool select(Op *op, Rewriter &rewriter) {
                    .result();
     return replaceIfSameType(op, chosen, rewriter);
   }
-  if (Value *c = operandOf(select.condition(), OpKind::Not)) {
+  if (Value *c = nullptr;
+      match::match(select.condition(), match::op<NotOp>(match::value(c)))) {
     rewriter.setOperands(op, {c, select.onFalse(), select.onTrue()});
     return true;
   }

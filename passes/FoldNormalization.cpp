@@ -21,14 +21,36 @@ static void setWeights(Op *contraction, Constant weights, Rewriter &rewriter) {
   rewriter.setOperand(contraction, 1, value);
 }
 
-// Does the pad keep zeros where a scale keeps them, off the channel axis?
-static bool isZeroPad(Op *op, int64_t axis) {
-  auto pad = llvm::dyn_cast<PadOp>(op);
-  if (!pad || pad.mode() != PadMode::Constant ||
-      (pad.value() && uniformOf(pad.value()) != 0.0))
-    return false;
-  return axis == -1 || (pad.low()[size_t(axis)].isConstant(0) &&
-                        pad.high()[size_t(axis)].isConstant(0));
+static auto contraction() {
+  return match::anyOf(match::op<ConvOp>(), match::op<ConvTransposeOp>(),
+                      match::op<MatMulOp>());
+}
+
+static bool keepsShape(Value *value) {
+  return sameShape(value->definingOp()->operand(0), value);
+}
+
+// x * c or x + c, by a constant that does not make it larger
+template <class T> static auto byConstant(Value *&x, Value *&c) {
+  return match::where(match::op<T>(match::value(x), match::constant(c)),
+                      keepsShape,
+                      "the scale or shift before it makes the value larger");
+}
+
+// What changes no number, or adds zeros that stay zeros, off the channel axis.
+static auto viewOf(Value *&x, int64_t axis) {
+  auto isOffAxis = [axis](Value *value) {
+    PadOp pad(value->definingOp());
+    return pad.mode() == PadMode::Constant &&
+           (!pad.value() || uniformOf(pad.value()) == 0.0) &&
+           (axis == -1 || (pad.low()[size_t(axis)].isConstant(0) &&
+                           pad.high()[size_t(axis)].isConstant(0)));
+  };
+  return match::anyOf(match::op<TransposeOp>(match::value(x)),
+                      match::op<ReshapeOp>(match::value(x)),
+                      match::where(match::op<PadOp>(match::value(x)), isOffAxis,
+                                   "the pad before it does not add zeros "
+                                   "beside the channels"));
 }
 
 // f(conv(x, W)) * s => f(conv(x, W * s)) where f is made of views and of adds
@@ -50,17 +72,21 @@ static bool scaleUp(Op *op, Rewriter &rewriter, PassContext &context) {
   Value *value = op->operand(0);
   Op *user = op;
   for (;;) {
+    Value *before = nullptr, *by = nullptr;
+    const bool view = match::match(value, viewOf(before, scale->axis));
+    const bool add = match::match(value, byConstant<AddOp>(before, by));
+    match::Why why = context.why();
+    if (!view && !add &&
+        !match::match(value,
+                      match::anyOf(contraction(), viewOf(before, scale->axis),
+                                   byConstant<AddOp>(before, by)),
+                      &why)) {
+      // One number is a factor like any other, one per channel a normalization.
+      if (scale->axis != -1 && value->definingOp())
+        context.decline(*op, why);
+      return false;
+    }
     Op *producer = value->definingOp();
-    if (!producer)
-      return false;
-    bool view = producer->kind() == OpKind::Transpose ||
-                producer->kind() == OpKind::Reshape ||
-                isZeroPad(producer, scale->axis);
-    bool add = producer->kind() == OpKind::Add &&
-               isConstantValue(producer->operand(1)) &&
-               sameShape(producer->operand(0), producer->result());
-    if (!view && !add && !isContraction(*producer))
-      return false;
     if (!usedOnlyBy(value, user)) {
       if (isContraction(*producer))
         context.decline(*op, "the contraction before it has other uses");
@@ -81,7 +107,7 @@ static bool scaleUp(Op *op, Rewriter &rewriter, PassContext &context) {
     }
     if (add) {
       std::optional<ChannelVector> shift =
-          channelVector(producer->operand(1), producer->result()->type().shape);
+          channelVector(by, producer->result()->type().shape);
       if (!shift || (shift->axis != scale->axis && shift->axis != -1 &&
                      scale->axis != -1)) {
         context.decline(*op, "the addition before it varies along another "
@@ -89,7 +115,7 @@ static bool scaleUp(Op *op, Rewriter &rewriter, PassContext &context) {
         return false;
       }
       // One value becomes one per channel.
-      Constant constant = *constantOf(producer->operand(1));
+      Constant constant = *constantOf(by);
       if (shift->axis == -1 && scale->axis != -1) {
         Shape shape(producer->result()->type().shape.size(), Dim(1));
         shape[size_t(scale->axis)] = int64_t(scale->values.size());
@@ -113,30 +139,31 @@ static bool scaleUp(Op *op, Rewriter &rewriter, PassContext &context) {
       scale->axis = *before;
     }
     user = producer;
-    value = producer->operand(0);
+    value = before;
   }
 }
 
 // (x + a) + b => x + (a + b) where x is a contraction, seen through views
 static bool mergeAdds(Op *op, Rewriter &rewriter, PassContext &context) {
-  Op *inner = op->operand(0)->definingOp();
-  if (!inner || inner->kind() != OpKind::Add ||
-      !usedOnlyBy(inner->result(), op) || !isConstantValue(inner->operand(1)) ||
-      inner->operand(0)->type() != op->result()->type())
+  Value *x = nullptr, *a = nullptr;
+  Value *inner = op->operand(0);
+  if (!match::match(inner,
+                    match::op<AddOp>(
+                        match::value(x, match::through<ReshapeOp, TransposeOp>(
+                                            contraction())),
+                        match::constant(a))) ||
+      x->type() != op->result()->type())
     return false;
-  Op *base = inner->operand(0)->definingOp();
-  while (base &&
-         (base->kind() == OpKind::Reshape || base->kind() == OpKind::Transpose))
-    base = base->operand(0)->definingOp();
-  if (!base || !isContraction(*base))
+  if (!usedOnlyBy(inner, op)) {
+    context.decline(*op, "the addition before it has other uses");
     return false;
-  Value *sum =
-      rewriter.at(op).create<AddOp>(inner->operand(1), op->operand(1)).result();
+  }
+  Value *sum = rewriter.at(op).create<AddOp>(a, op->operand(1)).result();
   // Folding refuses a sum that is infinite.
   Op *made = sum->definingOp();
-  rewriter.setOperands(op, {inner->operand(0), sum});
+  rewriter.setOperands(op, {x, sum});
   if (!foldOp(made, rewriter, context)) {
-    rewriter.setOperands(op, {inner->result(), made->operand(1)});
+    rewriter.setOperands(op, {inner, made->operand(1)});
     rewriter.erase(made);
     return false;
   }
@@ -145,18 +172,31 @@ static bool mergeAdds(Op *op, Rewriter &rewriter, PassContext &context) {
 
 // conv(x * s, W) => conv(x, W * s); conv(x + t, W) => conv(x, W) + sum(W * t)
 static bool absorbBefore(Op *op, Rewriter &rewriter, PassContext &context) {
-  Op *before = op->operand(0)->definingOp();
-  if (!before ||
-      (before->kind() != OpKind::Mul && before->kind() != OpKind::Add) ||
-      !isConstantValue(before->operand(1)) ||
-      !sameShape(before->operand(0), before->result()))
-    return false;
-  if (!usedOnlyBy(before->result(), op)) {
-    context.decline(*op, "the scale or shift before it has other uses");
+  Value *x = nullptr, *with = nullptr;
+  match::Why why = context.why();
+  auto alone = [&](Value *value) { return usedOnlyBy(value, op); };
+  auto isSmaller = [](Value *value) {
+    Value *with = value->definingOp()->operand(1);
+    return isConstantValue(with) || !sameShape(with, value);
+  };
+  auto byVector =
+      match::where(match::anyOf(match::op<MulOp>(), match::op<AddOp>()),
+                   isSmaller, "both operands are tensors of its size");
+  if (!match::match(op->operand(0),
+                    match::where(match::anyOf(byConstant<MulOp>(x, with),
+                                              byConstant<AddOp>(x, with)),
+                                 alone,
+                                 "the scale or shift before it has other uses"),
+                    &why)) {
+    // Products and sums of two tensors are everywhere; what a vector scales
+    // or shifts would go into the weights if it were constant.
+    if (match::match(op->operand(0), byVector))
+      context.decline(*op, why);
     return false;
   }
+  Op *before = op->operand(0)->definingOp();
   std::optional<ChannelVector> by =
-      channelVector(before->operand(1), before->result()->type().shape);
+      channelVector(with, before->result()->type().shape);
   if (!by)
     return false;
   if (before->kind() == OpKind::Mul) {
@@ -164,7 +204,7 @@ static bool absorbBefore(Op *op, Rewriter &rewriter, PassContext &context) {
     if (!weights)
       return false;
     setWeights(op, *weights, rewriter);
-    rewriter.setOperand(op, 0, before->operand(0));
+    rewriter.setOperand(op, 0, x);
     return true;
   }
   if (context.precision == PrecisionMode::F16 ||
@@ -182,7 +222,6 @@ static bool absorbBefore(Op *op, Rewriter &rewriter, PassContext &context) {
   OutputChannels channels = outputChannels(op);
   Shape shape(size_t(op->result()->type().rank() - channels.axis), Dim(1));
   shape[0] = channels.count;
-  Value *x = before->operand(0);
   Builder &builder = rewriter.at(op);
   Value *bias = builder.constant(Constant::fromFloats(
       TensorType(op->result()->type().element, shape), *sums));

@@ -46,6 +46,14 @@ static int64_t columnAxis(const Op &product) {
   return isConv(product) ? 1 : product.result()->type().rank() - 1;
 }
 
+/// Does another op of its kind read its left operand?
+static bool hasPartner(const Op &product) {
+  return llvm::any_of(product.operand(0)->uses(), [&](const Use &use) {
+    return use.op != &product && use.op->kind() == product.kind() &&
+           use.index == 0;
+  });
+}
+
 /// How the product reads its operands; nothing if it cannot be joined.
 static std::optional<std::vector<int64_t>> geometryOf(Op &op,
                                                       PassContext &context) {
@@ -53,9 +61,19 @@ static std::optional<std::vector<int64_t>> geometryOf(Op &op,
   auto append = [&](const std::vector<int64_t> &values) {
     key.insert(key.end(), values.begin(), values.end());
   };
+  if (op.kind() != OpKind::MatMul && !isConv(op))
+    return std::nullopt;
+  match::Why why = context.why();
+  if (!match::match(
+          &op,
+          match::anyOf(match::op<MatMulOp>(match::value(), match::constant()),
+                       match::op<ConvOp>(match::value(), match::constant())),
+          &why)) {
+    if (hasPartner(op))
+      context.decline(op, why);
+    return std::nullopt;
+  }
   if (auto matmul = llvm::dyn_cast<MatMulOp>(&op)) {
-    if (!isConstantValue(matmul.rhs()))
-      return std::nullopt;
     if (matmul.rhs()->type().rank() != 2 || matmul.transposeRhs() ||
         matmul.resultType()) {
       context.decline(op, "its weights are no plain matrix");
@@ -63,9 +81,7 @@ static std::optional<std::vector<int64_t>> geometryOf(Op &op,
     }
     return std::vector<int64_t>{0, matmul.transposeLhs(), matmul.tf32()};
   }
-  auto conv = llvm::dyn_cast<ConvOp>(&op);
-  if (!conv || !isConstantValue(conv.filter()))
-    return std::nullopt;
+  ConvOp conv(&op);
   if (conv.groups() != 1 || conv.resultType()) {
     context.decline(op, "its groups, or the type of its sums, are its own");
     return std::nullopt;
@@ -89,27 +105,30 @@ static Shape columnShape(const Branch &b) {
   return shape;
 }
 
-/// The constant that `add` adds to each column of `sum`, or null.
-static Value *biasOf(Op &add, const Value *sum, const Branch &b) {
-  Value *other = add.operand(0) == sum ? add.operand(1) : add.operand(0);
-  if (other == sum || !isConstantValue(other))
-    return nullptr;
-  // Leading ones say nothing.
-  llvm::ArrayRef<Dim> has = other->type().shape;
-  const Shape shape = columnShape(b);
-  llvm::ArrayRef<Dim> expected = shape;
-  auto trim = [](llvm::ArrayRef<Dim> &dims) {
-    while (!dims.empty() && dims.front().isConstant(1))
-      dims = dims.drop_front();
+/// The constant that `add` adds to each column of `sum`, or null; says why.
+static Value *biasOf(Op &add, const Value *sum, const Branch &b,
+                     match::Why &why) {
+  auto isPerColumn = [&](Value *value) {
+    // Leading ones say nothing.
+    auto trim = [](llvm::ArrayRef<Dim> dims) {
+      return dims.drop_while([](const Dim &d) { return d.isConstant(1); });
+    };
+    const Shape shape = columnShape(b);
+    return trim(value->type().shape) == trim(shape);
   };
-  trim(has);
-  trim(expected);
-  return has == expected ? other : nullptr;
+  Value *bias = nullptr;
+  match::match(&add,
+               match::commutative<AddOp>(
+                   match::is(sum),
+                   match::where(match::constant(bias), isPerColumn,
+                                "the constant is not one number per column")),
+               &why);
+  return bias;
 }
 
 /// Follows the elements of the product: a bias, between converts or not, then
-/// ops with one number as their other operand.
-static void follow(Branch &b) {
+/// ops with one number as their other operand. Says why an addition is no bias.
+static void follow(Branch &b, match::Why &why) {
   b.result = b.product->result();
   Value *sum = b.result;
   Op *user = soleUser(sum);
@@ -120,7 +139,7 @@ static void follow(Branch &b) {
   }
   if (user && user->kind() == OpKind::Add &&
       user->result()->type() == sum->type())
-    if (Value *bias = biasOf(*user, sum, b)) {
+    if (Value *bias = biasOf(*user, sum, b, why)) {
       // What is stored is narrow again.
       Op *last = widened ? soleUser(user->result()) : user;
       if (last && (!widened || (last->kind() == OpKind::Convert &&
@@ -309,9 +328,10 @@ static bool fuseGraph(Graph &graph, PassContext &context) {
       context.decline(op, "its columns are no multiple of 8");
       continue;
     }
-    follow(b);
+    match::Why why = context.why();
+    follow(b, why);
     if (losesEpilogue(b)) {
-      context.decline(op, "what reads it belongs into its kernel");
+      context.decline(op, why.preface("what reads it belongs into its kernel"));
       continue;
     }
     auto [it, isNew] =

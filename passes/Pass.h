@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/CostModel.h"
+#include "ir/Match.h"
 #include "ir/Rewriter.h"
 #include <functional>
 
@@ -34,6 +35,9 @@ struct PassContext {
     if (explain)
       explain(op, reason);
   }
+  /// For a match whose refusal is handed to decline(): asked only if somebody
+  /// wants to know.
+  match::Why why() const { return match::Why(explain != nullptr); }
   void remark(const Op &op, llvm::StringRef text) const {
     if (report)
       report(op, text);
