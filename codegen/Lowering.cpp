@@ -302,10 +302,13 @@ llvm::Error ModuleLowering::lowerUnit(const Op &op, uint32_t block) {
   if (!emitted)
     return emitted.takeError();
   commit(unit, emitted->emission, block);
-  if (options.report)
+  if (options.report) {
+    const std::string parts = unit.parts().str();
     builder.report((op.location().str().empty() ? op.mnemonic().str()
                                                 : op.location().str()) +
-                   ": " + emitted->emission.report);
+                   ": " + emitted->emission.report +
+                   (parts.empty() ? "" : "; " + parts));
+  }
   return llvm::Error::success();
 }
 

@@ -29,6 +29,7 @@ static Op *copyOp(const Op &op, llvm::ArrayRef<Value *> operands) {
 
 Unit::Unit(const Op &op) : original(&op), bodyGraph(new Graph) {
   llvm::DenseMap<const Value *, Value *> map;
+  llvm::SmallVector<Op *, 2> heroOps;
   auto insert = [&](Op *made) { bodyGraph->insert(bodyGraph->end(), made); };
   // An operand becomes an input of the body, once, or a constant in it.
   auto bind = [&](Value *outer) {
@@ -55,6 +56,7 @@ Unit::Unit(const Op &op) : original(&op), bodyGraph(new Graph) {
       heroOps.push_back(made);
     for (unsigned i = 0; i < op.numResults(); i++)
       bodyGraph->addOutput(made->result(i));
+    bodyParts = fusionParts(*bodyGraph, heroOps);
     return;
   }
   auto fusion = llvm::cast<FusionOp>(&op);
@@ -82,11 +84,12 @@ Unit::Unit(const Op &op) : original(&op), bodyGraph(new Graph) {
     sole = nullptr;
   for (Value *v : body.outputs())
     bodyGraph->addOutput(map[v]);
+  bodyParts = fusionParts(*bodyGraph, heroOps);
 }
 
 Unit::~Unit() = default;
 
-bool Unit::isLoop() const { return heroOps.empty(); }
+bool Unit::isLoop() const { return heroes().empty(); }
 
 int64_t Unit::streamedBytes() const {
   int64_t bytes = 1;

@@ -28,7 +28,9 @@ public:
   /// but not of constants, which are few and read again and again.
   int64_t streamedBytes() const;
   /// The ops of the body that are not computed element by element, in order.
-  llvm::ArrayRef<Op *> heroes() const { return heroOps; }
+  llvm::ArrayRef<Op *> heroes() const { return bodyParts.heroes; }
+  /// What comes before each hero's operands, and what comes after.
+  const FusionParts &parts() const { return bodyParts; }
   /// The only op of the body other than constants; null if there are several.
   const Op *soleOp() const { return sole; }
   /// Has it no heroes: all ops are pointwise, views, gathers or sources?
@@ -40,7 +42,7 @@ private:
   const Op *original;
   std::unique_ptr<Graph> bodyGraph;
   llvm::SmallVector<Value *, 4> outerInputs;
-  llvm::SmallVector<Op *, 2> heroOps;
+  FusionParts bodyParts;
   const Op *sole = nullptr;
 };
 

@@ -15,8 +15,8 @@ static llvm::SmallVector<Op *, 16> bodyOps(const Graph &body) {
   return ops;
 }
 
-/// Ops that `value` depends on and that are not in `taken`, in body order.
-static llvm::SmallVector<Op *, 4> producers(Value *value,
+/// Ops that `values` depend on and that are not in `taken`, in body order.
+static llvm::SmallVector<Op *, 4> producers(llvm::ArrayRef<Value *> values,
                                             llvm::ArrayRef<Op *> body,
                                             const llvm::DenseSet<Op *> &taken) {
   llvm::DenseSet<Op *> wanted;
@@ -24,26 +24,25 @@ static llvm::SmallVector<Op *, 4> producers(Value *value,
     if (v && v->definingOp() && !taken.contains(v->definingOp()))
       wanted.insert(v->definingOp());
   };
-  want(value);
+  llvm::for_each(values, want);
   llvm::SmallVector<Op *, 4> result;
   for (Op *op : llvm::reverse(body)) {
     if (!wanted.contains(op))
       continue;
     result.push_back(op);
-    for (Value *v : op->operands())
-      want(v);
+    llvm::for_each(op->operands(), want);
   }
   std::reverse(result.begin(), result.end());
   return result;
 }
 
-FusionParts fusionParts(const FusionOp &fusion) {
-  llvm::SmallVector<Op *, 16> body = bodyOps(fusion.body());
+FusionParts fusionParts(const Graph &graph, llvm::ArrayRef<Op *> heroes) {
+  llvm::SmallVector<Op *, 16> body = bodyOps(graph);
+  llvm::SmallVector<Op *, 4> needed = producers(graph.outputs(), body, {});
+  llvm::DenseSet<Op *> live(needed.begin(), needed.end()), taken;
   FusionParts parts;
-  llvm::DenseSet<Op *> taken;
-  for (int64_t position : fusion.heroes())
-    parts.heroes.push_back(body[position]);
-  for (Op *hero : parts.heroes) {
+  parts.heroes.assign(heroes.begin(), heroes.end());
+  for (Op *hero : heroes) {
     auto &prologue = parts.prologues.emplace_back();
     for (Value *operand : hero->operands())
       prologue.push_back(producers(operand, body, taken));
@@ -51,10 +50,43 @@ FusionParts fusionParts(const FusionOp &fusion) {
       taken.insert(ops.begin(), ops.end());
     taken.insert(hero);
   }
-  for (Op *op : body)
-    if (!taken.contains(op))
+  for (Op *op : body) {
+    if (!live.contains(op))
+      parts.unused.push_back(op);
+    else if (!taken.contains(op))
       parts.epilogue.push_back(op);
+  }
   return parts;
+}
+
+FusionParts fusionParts(const FusionOp &fusion) {
+  llvm::SmallVector<Op *, 16> body = bodyOps(fusion.body());
+  llvm::SmallVector<Op *, 2> heroes;
+  for (int64_t position : fusion.heroes())
+    heroes.push_back(body[position]);
+  return fusionParts(fusion.body(), heroes);
+}
+
+std::string FusionParts::str() const {
+  std::string text;
+  auto add = [&](const llvm::Twine &part, llvm::ArrayRef<Op *> ops) {
+    std::string list;
+    for (const Op *op : ops)
+      if (op->numOperands())
+        list += ((list.empty() ? "" : ", ") + op->mnemonic()).str();
+    if (!list.empty())
+      text +=
+          (llvm::Twine(text.empty() ? "" : "; ") + part + ": " + list).str();
+  };
+  if (heroes.empty())
+    return text;
+  for (size_t i = 0; i != heroes.size(); ++i)
+    for (size_t j = 0; j != prologues[i].size(); ++j)
+      add("prologue of operand " + llvm::Twine(j) +
+              (heroes.size() > 1 ? " of hero " + std::to_string(i) : ""),
+          prologues[i][j]);
+  add("epilogue", epilogue);
+  return text;
 }
 
 //===--- Iteration spaces -------------------------------------------------===//
@@ -196,31 +228,45 @@ static llvm::Error verifyHeroes(const FusionOp &fusion,
   return llvm::Error::success();
 }
 
-static llvm::Error verifyBodyOps(const FusionOp &fusion,
-                                 llvm::ArrayRef<Op *> body) {
+/// Each op stands in a part that may hold it.
+static llvm::Error verifyParts(const FusionOp &fusion,
+                               const FusionParts &parts) {
   const Op &op = *fusion.op();
   bool isGroup = fusion.kind() == FusionKind::Group;
-  for (auto [i, inner] : llvm::enumerate(body)) {
-    if (llvm::is_contained(fusion.heroes(), int64_t(i)))
-      continue;
-    auto nested = llvm::dyn_cast<FusionOp>(inner);
-    bool fits = isGroup ? nested && nested.kind() != FusionKind::Group
-                        : isElementwise(*inner);
-    if (!fits)
+  auto check = [&](llvm::ArrayRef<Op *> ops,
+                   const llvm::Twine &part) -> llvm::Error {
+    for (Op *inner : ops) {
+      auto nested = llvm::dyn_cast<FusionOp>(inner);
+      bool fits = isGroup ? nested && nested.kind() != FusionKind::Group
+                          : isElementwise(*inner);
+      if (fits)
+        continue;
       return opError(
           op,
           "kind " + stringify(fusion.kind()) + " cannot hold " +
-              inner->mnemonic() +
+              inner->mnemonic() + part +
               (inner->hasTrait(OpTrait::Hero) ? " unless it is a hero" : ""));
-  }
+    }
+    return llvm::Error::success();
+  };
+  for (size_t i = 0; i != parts.prologues.size(); ++i)
+    for (size_t j = 0; j != parts.prologues[i].size(); ++j)
+      if (llvm::Error e =
+              check(parts.prologues[i][j], " in the prologue of operand " +
+                                               llvm::Twine(j) + " of " +
+                                               parts.heroes[i]->mnemonic()))
+        return e;
+  if (llvm::Error e =
+          check(parts.epilogue, parts.heroes.empty() ? "" : " in the epilogue"))
+    return e;
+  if (!parts.unused.empty())
+    return opError(op, parts.unused[0]->mnemonic() +
+                           " is in no part: no result needs it");
   return llvm::Error::success();
 }
 
 static llvm::Error verifySpace(const FusionOp &fusion,
-                               llvm::ArrayRef<Op *> body) {
-  llvm::SmallVector<Op *, 2> heroes;
-  for (int64_t position : fusion.heroes())
-    heroes.push_back(body[position]);
+                               llvm::ArrayRef<Op *> heroes) {
   IterationSpace expected =
       iterationSpace(fusion.kind(), heroes, fusion.body().outputs());
   auto check = [&](llvm::StringRef name, llvm::ArrayRef<Dim> found,
@@ -257,12 +303,12 @@ llvm::Error verifyFusion(const FusionOp &fusion) {
       return opError(op, "result " + llvm::Twine(i) + " has type " +
                              op.result(i)->type().str() + ", the body yields " +
                              body.outputs()[i]->type().str());
-  llvm::SmallVector<Op *, 16> ops = bodyOps(body);
-  if (llvm::Error e = verifyHeroes(fusion, ops))
+  if (llvm::Error e = verifyHeroes(fusion, bodyOps(body)))
     return e;
-  if (llvm::Error e = verifyBodyOps(fusion, ops))
+  const FusionParts parts = fusionParts(fusion);
+  if (llvm::Error e = verifyParts(fusion, parts))
     return e;
-  return verifySpace(fusion, ops);
+  return verifySpace(fusion, parts.heroes);
 }
 
 } // namespace dlc

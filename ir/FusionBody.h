@@ -6,17 +6,26 @@
 
 namespace dlc {
 
-/// prologues[i][j]: ops between the body's inputs and operand j of hero i that
-/// belong to no earlier hero (what lies between two heroes is in the prologue
-/// of the second); epilogue: all other ops. A value of a prologue may be used
-/// in a later part too. Without heroes everything is epilogue. Ops in body
-/// order.
+/// The ops of a body by what they are for. Ops in body order.
 struct FusionParts {
+  using Ops = llvm::SmallVector<Op *, 4>;
   llvm::SmallVector<Op *, 2> heroes;
-  llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<Op *, 4>, 2>, 2>
-      prologues;
+  /// [i][j]: ops between the body's inputs and operand j of hero i that belong
+  /// to no earlier hero (what lies between two heroes is in the prologue of the
+  /// second). A value of a prologue may be used in a later part too.
+  llvm::SmallVector<llvm::SmallVector<Ops, 2>, 2> prologues;
+  /// What else the results need; everything where there are no heroes.
   llvm::SmallVector<Op *, 8> epilogue;
+  /// In no part: no result needs them, heroes and prologues included.
+  Ops unused;
+
+  /// What the parts hold beside constants, for people: `prologue of operand 0:
+  /// cast; epilogue: add, relu`. Empty if there is nothing, or no hero.
+  std::string str() const;
 };
+/// The one derivation of prologue and epilogue. The heroes are ops of the body,
+/// in its order.
+FusionParts fusionParts(const Graph &body, llvm::ArrayRef<Op *> heroes);
 FusionParts fusionParts(const FusionOp &fusion);
 
 /// The grammar of a fusion (docs/ir.md): kinds of heroes per kind, spaces, no

@@ -52,6 +52,9 @@ module {
   EXPECT_EQ(names(parts.prologues[0][0]), "scaled");
   EXPECT_EQ(names(parts.prologues[1][0]), "low power"); // not again "scaled"
   EXPECT_EQ(names(parts.epilogue), "part");
+  EXPECT_EQ(names(parts.unused), "");
+  EXPECT_EQ(parts.str(), "prologue of operand 0 of hero 0: mul; prologue of "
+                         "operand 0 of hero 1: sub, exp; epilogue: div");
 }
 
 TEST(FusionBody, PartsOfAContraction) {
@@ -74,6 +77,18 @@ module {
   EXPECT_EQ(names(parts.prologues[0][0]), "wide");
   EXPECT_EQ(names(parts.prologues[0][1]), "");
   EXPECT_EQ(names(parts.epilogue), "residual sum both");
+  EXPECT_EQ(parts.str(),
+            "prologue of operand 0: cast; epilogue: relu, add, mul");
+  // Other heroes than the attribute has: the parts follow.
+  Graph &body = llvm::cast<FusionOp>(&module->main().ops().front()).body();
+  parts = fusionParts(body, {});
+  EXPECT_EQ(names(parts.epilogue), "wide residual product sum both");
+  EXPECT_EQ(parts.str(), "");
+  body.setOutputs({parts.epilogue[1]->result()});
+  parts = fusionParts(body, {parts.epilogue[2]});
+  EXPECT_EQ(names(parts.prologues[0][0]), "wide");
+  EXPECT_EQ(names(parts.epilogue), "residual");
+  EXPECT_EQ(names(parts.unused), "wide product sum both");
 }
 
 TEST(FusionBody, SpaceOfAGroupedConvolution) {
