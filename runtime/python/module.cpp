@@ -38,8 +38,9 @@ struct Bundle {
 
 struct Session {
   dlc_session *handle = nullptr;
-  nb::object bundle;                       ///< the bundle outlives its sessions
-  std::vector<nb::object> inputs, outputs; ///< arrays that are bound
+  nb::object bundle; ///< the bundle outlives its sessions
+  std::vector<std::optional<AnyInput>> inputs; ///< arrays that are bound
+  std::vector<std::optional<AnyArray>> outputs;
   ~Session() { dlc_session_destroy(handle); }
 };
 
@@ -168,21 +169,21 @@ void bindInput(Session &session, size_t index, AnyInput array, int type) {
   check(dlc_session_input_port(session.handle, index, &port));
   dlc_tensor tensor = view(array, port, static_cast<dlc_type>(type));
   check(dlc_session_bind_input(session.handle, index, &tensor));
-  session.inputs.at(index) = nb::cast(array);
+  session.inputs.at(index) = std::move(array);
 }
 
 void bindOutput(Session &session, size_t index, std::optional<AnyArray> array,
                 int type) {
   if (!array) {
     check(dlc_session_bind_output(session.handle, index, nullptr));
-    session.outputs.at(index) = nb::object();
+    session.outputs.at(index).reset();
     return;
   }
   dlc_port port;
   check(dlc_session_output_port(session.handle, index, &port));
   dlc_tensor tensor = view(*array, port, static_cast<dlc_type>(type));
   check(dlc_session_bind_output(session.handle, index, &tensor));
-  session.outputs.at(index) = nb::cast(*array);
+  session.outputs.at(index) = std::move(array);
 }
 
 /// Runs and waits. stream: a CUstream as a number; none: the session's own.

@@ -85,6 +85,27 @@ class PackageTest(ModelTest):
         x = np.broadcast_to(self.input(1), (3, 6))
         self.check(session.run({"x": x}), x)
 
+    def test_dlpack_capsules(self):
+        """As arrays in GPU memory come, here of memory that the host reads."""
+        class Elsewhere:
+            def __init__(self, array):
+                self.array, self.shape = array, array.shape
+
+            def __dlpack_device__(self):
+                return 2, 0  # CUDA
+
+            def __dlpack__(self, stream=None):
+                return self.array.__dlpack__()
+
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        for _ in range(2):
+            x, y = self.input(3), np.full((3, 5), np.nan, np.float32)
+            self.check(session.run({"x": Elsewhere(x)}), x)
+            session.run({"x": Elsewhere(x)}, outputs={"y": Elsewhere(y)})
+            self.check({"y": y}, x)
+        with self.assertRaisesRegex(dlc.Error, "'x' has type f64"):
+            session.run({"x": Elsewhere(x.astype(np.float64))})
+
     def test_numbers_without_an_array(self):
         session = self.compiled(shapes={"x": (3, 6)}).session("host")
         x = self.input(3)
