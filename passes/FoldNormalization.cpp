@@ -175,13 +175,6 @@ static bool absorbBefore(Op *op, Rewriter &rewriter, PassContext &context) {
   Value *x = nullptr, *with = nullptr;
   match::Why why = context.why();
   auto alone = [&](Value *value) { return usedOnlyBy(value, op); };
-  auto isSmaller = [](Value *value) {
-    Value *with = value->definingOp()->operand(1);
-    return isConstantValue(with) || !sameShape(with, value);
-  };
-  auto byVector =
-      match::where(match::anyOf(match::op<MulOp>(), match::op<AddOp>()),
-                   isSmaller, "both operands are tensors of its size");
   if (!match::match(op->operand(0),
                     match::where(match::anyOf(byConstant<MulOp>(x, with),
                                               byConstant<AddOp>(x, with)),
@@ -190,7 +183,12 @@ static bool absorbBefore(Op *op, Rewriter &rewriter, PassContext &context) {
                     &why)) {
     // Products and sums of two tensors are everywhere; what a vector scales
     // or shifts would go into the weights if it were constant.
-    if (match::match(op->operand(0), byVector))
+    if (match::match(
+            op->operand(0),
+            match::anyOf(
+                match::op<MulOp>(match::value(), match::value(with)),
+                match::op<AddOp>(match::value(), match::value(with)))) &&
+        (isConstantValue(with) || !sameShape(with, op->operand(0))))
       context.decline(*op, why);
     return false;
   }
