@@ -21,6 +21,12 @@ specialisations(llvm::ArrayRef<std::string> shapes,
     for (const std::string &text : bindings)
       if (llvm::Error e = o.addBinding(text))
         return e;
+    for (const std::string &name : kept)
+      if (o.bindings.count(name))
+        return llvm::createStringError(
+            "--keep-input " + name + " and --bind " + name + "=" +
+            o.bindings.find(name)->second +
+            ": expected one of them, since a bound input is a constant");
   }
   return all;
 }
