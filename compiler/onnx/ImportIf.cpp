@@ -97,6 +97,7 @@ struct OpenSizes {
   struct Size {
     unsigned result; ///< whose size it is
     int64_t axis;
+    int64_t least;
     Dim most;
   };
   llvm::SmallVector<Size, 2> sizes;
@@ -122,7 +123,12 @@ bool OpenSizes::add(NodeReader &n, unsigned result, const TensorType &yes,
                        c = hostBound(no.dim(axis), symbols);
     if (!a || !c)
       return false;
-    sizes.push_back({result, axis, simplify(max(*a, *c), symbols)});
+    auto least = [&](const Dim &d) {
+      return std::max<int64_t>(lowerBound(d, symbols).value_or(0), 0);
+    };
+    sizes.push_back({result, axis,
+                     std::min(least(yes.dim(axis)), least(no.dim(axis))),
+                     simplify(max(*a, *c), symbols)});
   }
   return true;
 }
@@ -154,7 +160,7 @@ Value *OpenSizes::cut(NodeReader &n, NodeBuilder &b, Value *padded,
                       const Size &size, Value *count) const {
   std::string name = n.context.countSymbol(n.proto().output(int(size.result)) +
                                                "_" + std::to_string(size.axis),
-                                           size.most);
+                                           size.most, size.least);
   Value *taken = b.emit<LessOp>(
       b.emit<IotaOp>(llvm::ArrayRef<Dim>(size.most), 0, DataType::I64), count);
   Value *found = b.emit<NonZeroOp>(taken, name);

@@ -2,7 +2,8 @@
 """What docs/ir.md promises where ONNX is silent or implementations differ, and
 no fault of the forty shows it."""
 
-from catalog import TensorProto, f32, i64, model, node, np, promise, random
+from catalog import (TensorProto, f32, helper, i64, model, node, np, promise,
+                     random)
 
 INF, NAN = np.inf, np.nan
 
@@ -266,6 +267,28 @@ def ranks_from_zero_to_eight(add):
         add.add(operator, made, {"x": scalar}, {"y": np.float32(y)})
     made = model(node("ReduceSum", "x", keepdims=0), {"x": scalar})
     add.add("ReduceSum", made, {"x": scalar}, {"y": scalar})
+
+
+@promise("branches-of-other-sizes")
+def no_branch_is_empty(add):
+    """Then an ArgMax finds an element along the axis, whichever is taken."""
+    x = random(5, 4)
+
+    def branch(n):
+        result = helper.make_tensor_value_info(n.output[0], TensorProto.FLOAT,
+                                               None)
+        return helper.make_graph([n], n.output[0], [], [result])
+    choose = node("If", "c", "v", then_branch=branch(
+        node("Gather", "x,rows", "few", axis=0)), else_branch=branch(
+        node("Concat", "x,x", "many", axis=0)))
+    rows = i64(4, 1, 0)
+    for c in (True, False):
+        v = x[rows] if c else np.concatenate([x, x])
+        made = model([choose, node("ArgMax", "v", axis=0, keepdims=0)],
+                     {"x": x, "c": np.array(c)}, constants={"rows": rows},
+                     types={"y": np.int64})
+        add.add(str(c), made, {"x": x, "c": np.array(c)},
+                {"y": v.argmax(0)})
 
 
 @promise("unique-of-nothing")
