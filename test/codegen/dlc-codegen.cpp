@@ -224,6 +224,10 @@ int main(int argc, char **argv) {
   options.jobs = 1;
   options.cacheDir = cacheDir;
   options.nvrtcPath = nvrtcPath;
+  // As dlc: what the tests' settings name.
+  if (options.nvrtcPath.empty())
+    if (const char *folder = getenv("DLC_NVRTC"))
+      options.nvrtcPath = folder;
   if (const char *xdg = getenv("XDG_CACHE_HOME"); xdg && cacheDir.empty())
     options.cacheDir = std::string(xdg) + "/dlc";
   for (llvm::StringRef name : compileFor) {

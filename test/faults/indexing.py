@@ -127,12 +127,14 @@ def negative_pads(add):
     made = model(node("Pad", "x,pads", mode="constant"), {"x": x}, opset=13,
                  constants={"pads": i64(0, 0, -1, -1, 0, 0, -1, 0)})
     add.add("crop", made, {"x": x}, {"y": x[:, :, 1:3, 1:]})
-    # A crop and a reflection together: a window into the reflected signal.
+    # A crop and a reflection together: the crop comes first, and what is left
+    # is mirrored, as numpy.pad does it; one element is its own mirror image.
     for size in (4, 64):
         x = np.arange(size, dtype=np.float32)
         made = model(node("Pad", "x,pads", mode="reflect"), {"x": x}, opset=13,
                      constants={"pads": i64(-(size - 1), size - 1)})
-        add.add(f"reflect_{size}", made, {"x": x}, {"y": x[::-1].copy()})
+        add.add(f"reflect_{size}", made, {"x": x},
+                {"y": np.pad(x[size - 1:], (0, size - 1), mode="reflect")})
 
 
 @fault(16)
