@@ -135,6 +135,11 @@ def negative_pads(add):
                      constants={"pads": i64(-(size - 1), size - 1)})
         add.add(f"reflect_{size}", made, {"x": x},
                 {"y": np.pad(x[size - 1:], (0, size - 1), mode="reflect")})
+    # onnxruntime accepts this one, and slices first as well.
+    x = np.arange(6, dtype=np.float32)
+    made = model(node("Pad", "x,pads", mode="wrap"), {"x": x}, opset=19,
+                 constants={"pads": i64(-3, 4)})
+    add.add("wrap", made, {"x": x}, {"y": f32(3, 4, 5, 3, 4, 5, 3)})
 
 
 @fault(16)

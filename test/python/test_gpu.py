@@ -6,8 +6,7 @@ import unittest
 
 import dlc
 import numpy as np
-from onnx import TensorProto, helper
-from test_package import RANDOM, WEIGHT, ModelTest, save
+from test_package import RANDOM, WEIGHT, ModelTest, save_recurrent
 
 if importlib.util.find_spec("torch"):
     import torch
@@ -67,11 +66,7 @@ class GpuTest(ModelTest):
                 self.close(y, fill)
 
     def test_state(self):
-        f32 = TensorProto.FLOAT
-        model = save(self.folder, [helper.make_node("Add", ["x", "h"], ["y"]),
-                                   helper.make_node("Neg", ["y"], ["h_out"])],
-                     [("x", f32, [3]), ("h", f32, [3])],
-                     [("y", f32, [3]), ("h_out", f32, [3])], {})
+        model = save_recurrent(self.folder)
         session = dlc.compile(model, states={"h": "h_out"}).session("cuda")
         h = np.zeros(3, np.float32)
         for _ in range(4):

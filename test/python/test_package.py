@@ -29,6 +29,15 @@ def save(folder, nodes, inputs, outputs, constants):
     return path
 
 
+def save_recurrent(folder):
+    """y = x + h and h_out = -y, of three elements."""
+    f32 = TensorProto.FLOAT
+    return save(folder, [helper.make_node("Add", ["x", "h"], ["y"]),
+                         helper.make_node("Neg", ["y"], ["h_out"])],
+                [("x", f32, [3]), ("h", f32, [3])],
+                [("y", f32, [3]), ("h_out", f32, [3])], {})
+
+
 class ModelTest(unittest.TestCase):
     """Has self.model: y = relu(x w) in self.folder, x of N rows."""
 
@@ -154,11 +163,7 @@ class PackageTest(ModelTest):
         self.assertEqual([v["target"] for v in bundle.variants], ["host"])
 
     def test_state(self):
-        f32 = TensorProto.FLOAT
-        model = save(self.folder, [helper.make_node("Add", ["x", "h"], ["y"]),
-                                   helper.make_node("Neg", ["y"], ["h_out"])],
-                     [("x", f32, [3]), ("h", f32, [3])],
-                     [("y", f32, [3]), ("h_out", f32, [3])], {})
+        model = save_recurrent(self.folder)
         session = dlc.compile(model, targets="host",
                               states={"h": "h_out"}).session("host")
         h = np.zeros(3, np.float32)
