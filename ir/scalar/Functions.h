@@ -226,6 +226,15 @@ template <class To, class From> DLC_SCALAR To cast_to(From x) {
   }
 }
 
+/// x, or the whole number that it misses by rounding alone: CUDA's pow is up to
+/// two units in the last place off (CUDA C++ Programming Guide, "Mathematical
+/// Functions"), and the square root of 9 must not truncate to 2.
+DLC_SCALAR double nearby_whole(double x) {
+  const double whole = DLC_LIBM(rint)(x);
+  const double off = whole - x, slack = 0x1p-50 * whole;
+  return off * off <= slack * slack ? whole : x;
+}
+
 /// x to the power of y in x's type. Integers wrap; an integer to a negative
 /// integer power is the truncated quotient, 0 for the base 0.
 template <class T, class E> DLC_SCALAR T power(T x, E y) {
@@ -235,7 +244,7 @@ template <class T, class E> DLC_SCALAR T power(T x, E y) {
     else
       return DLC_LIBM(pow)(x, double(y));
   } else if constexpr (kIsFloat<E>) {
-    return cast_to<T>(DLC_LIBM(pow)(double(x), double(y)));
+    return cast_to<T>(nearby_whole(DLC_LIBM(pow)(double(x), double(y))));
   } else {
     if (is_negative(y)) {
       if constexpr (kIsSigned<T>)

@@ -124,4 +124,15 @@ TEST(Scalar, PowersOfIntegers) {
   EXPECT_EQ(scalar::pow(int32_t(9), 0.5f), 3);
 }
 
+TEST(Scalar, WholeNumbersMissedByRounding) {
+  EXPECT_EQ(scalar::nearby_whole(0x1.7ffffffffffffp+1), 3);
+  EXPECT_EQ(scalar::nearby_whole(-0x1.afffffffffffep+4), -27);
+  EXPECT_EQ(scalar::nearby_whole(2.999999), 2.999999);
+  EXPECT_EQ(scalar::nearby_whole(0.5), 0.5);
+  EXPECT_EQ(scalar::nearby_whole(1e300), 1e300);
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(scalar::nearby_whole(-inf), -inf);
+  EXPECT_TRUE(std::isnan(scalar::nearby_whole(inf - inf)));
+}
+
 } // namespace
