@@ -71,7 +71,7 @@ Dim BodyPrinter::derived(llvm::StringRef name, const Dim &extent,
 }
 
 int64_t codegen::innermostDimension(const TensorType &type) {
-  if (type.rank() == 0 || !type.layout.isPermutation())
+  if (type.rank() == 0 || !type.layout.isUnsplit())
     return -1;
   llvm::SmallVector<int64_t, 6> order = type.layout.order(type.rank());
   for (int64_t d : llvm::reverse(order))
@@ -83,8 +83,11 @@ int64_t codegen::innermostDimension(const TensorType &type) {
 Coordinates BodyPrinter::decode(const TensorType &type, const Dim &base,
                                 bool rows, llvm::StringRef prefix) {
   Coordinates at;
-  at.layout = type.layout;
-  at.linear = base + laneDim;
+  // Padding is in memory, but is not counted.
+  if (type.layout.isPermutation()) {
+    at.layout = type.layout;
+    at.linear = base + laneDim;
+  }
   int64_t rank = type.rank();
   at.index.assign(rank, Dim(0));
   llvm::SmallVector<int64_t, 6> order = type.layout.order(rank);

@@ -209,6 +209,10 @@ uint32_t ModuleLowering::makeBuffer(const Value *value) {
   auto it = buffers.find(value);
   if (it != buffers.end())
     return it->second;
+  if (auto join = joins.find(value); join != joins.end()) {
+    makeJoin(*join->second);
+    return buffers[value];
+  }
   const TensorType &type = value->type();
   return buffers[value] =
              builder.addBuffer(plan::Space::Arena, type.storageBytes(),
@@ -218,7 +222,7 @@ uint32_t ModuleLowering::makeBuffer(const Value *value) {
 bool ModuleLowering::assign(const Value *value, uint32_t buffer) {
   const Op *op = value->definingOp();
   if (!op || op->kind() == OpKind::Constant || op->kind() == OpKind::If ||
-      op->kind() == OpKind::Loop || buffers.count(value))
+      op->kind() == OpKind::Loop || buffers.count(value) || joins.count(value))
     return false;
   std::optional<Dim> offset = aliasOffset(*op);
   if (offset) {
@@ -248,6 +252,7 @@ void ModuleLowering::copy(uint32_t from, uint32_t to, const Dim &bytes,
 //===--- Ops --------------------------------------------------------------===//
 
 llvm::Error ModuleLowering::lowerGraph(const Graph &graph, uint32_t block) {
+  placeJoins(graph);
   for (const Op &op : graph.ops())
     if (llvm::Error e = lowerOp(op, block))
       return e;
@@ -264,6 +269,12 @@ llvm::Error ModuleLowering::lowerOp(const Op &op, uint32_t block) {
     return lowerLoop(llvm::cast<LoopOp>(&op), block);
   default:
     break;
+  }
+  if (placed.contains(&op)) {
+    if (options.report)
+      builder.report(op.location().str() +
+                     ": its parts are written where they belong");
+    return llvm::Error::success();
   }
   if (std::optional<Dim> offset = aliasOffset(op)) {
     const Value *result = op.result();

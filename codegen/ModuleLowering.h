@@ -5,8 +5,19 @@
 #include "codegen/Emitter.h"
 #include "codegen/PlanBuilder.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace dlc::codegen {
+
+/// A tensor and the kernels' results that are written into its memory.
+struct Join {
+  const Value *result;
+  /// Each with its first byte, from the result's: below it where the part of
+  /// the result is a slice of it.
+  llvm::SmallVector<std::pair<const Value *, Dim>, 4> parts;
+  /// The parts are all of the result's bytes, one after the other.
+  bool isWhole = true;
+};
 
 class ModuleLowering {
 public:
@@ -44,6 +55,13 @@ private:
   uint32_t makeBuffer(const Value *value);
   /// Lets `value` be written straight into `buffer`, where that is possible.
   bool assign(const Value *value, uint32_t buffer);
+  /// Lets the parts of the graph's joins be written where they belong, where
+  /// their layouts allow it.
+  void placeJoins(const Graph &graph);
+  std::optional<Join> findJoin(const Op &joining) const;
+  /// Memory for the join and its parts.
+  void makeJoin(const Join &join);
+  void addPart(uint32_t memory, const Value *value, const Dim &byte);
   void copy(uint32_t from, uint32_t to, const Dim &bytes, uint32_t block,
             const Location &location);
   bool isSizedByDevice(const TensorType &type) const;
@@ -64,6 +82,9 @@ private:
   SymbolTable symbols; ///< the module's, and those of loops
   PlanBuilder builder;
   llvm::DenseMap<const Value *, uint32_t> buffers;
+  /// Of a part and of the result; their memory is made for the first of them.
+  llvm::DenseMap<const Value *, std::shared_ptr<Join>> joins;
+  llvm::DenseSet<const Op *> placed; ///< joins that need no kernel
   /// Of the graph: an input and the output that it is in the next run.
   struct StatePair {
     unsigned input, output;

@@ -67,10 +67,11 @@ Layout Layout::blocked(llvm::ArrayRef<Entry> entries, int64_t rank) {
   return l;
 }
 
-bool Layout::isPermutation() const {
-  return pads.empty() &&
-         llvm::all_of(entryList, [](const Entry &e) { return e.factor == 0; });
+bool Layout::isUnsplit() const {
+  return llvm::all_of(entryList, [](const Entry &e) { return e.factor == 0; });
 }
+
+bool Layout::isPermutation() const { return pads.empty() && isUnsplit(); }
 
 llvm::SmallVector<Layout::Entry, 6> Layout::entries(int64_t rank) const {
   if (!entryList.empty())
@@ -82,7 +83,7 @@ llvm::SmallVector<Layout::Entry, 6> Layout::entries(int64_t rank) const {
 }
 
 llvm::SmallVector<int64_t, 6> Layout::order(int64_t rank) const {
-  DLC_CHECK(isPermutation()) << str(rank) << " is no plain order";
+  DLC_CHECK(isUnsplit()) << str(rank) << " splits a dimension";
   llvm::SmallVector<int64_t, 6> result;
   for (const Entry &e : entries(rank))
     result.push_back(e.dimension);

@@ -32,9 +32,11 @@ public:
   bool isRowMajor() const { return entryList.empty() && pads.empty(); }
   /// Every dimension appears once and nothing is padded: a plain order.
   bool isPermutation() const;
+  /// Every dimension appears once: it has a stride. Rows may be padded.
+  bool isUnsplit() const;
   /// Entries for a tensor of `rank` (spelled out for row-major).
   llvm::SmallVector<Entry, 6> entries(int64_t rank) const;
-  /// Physical dimension order of a permutation, for `rank`.
+  /// Physical dimension order where no dimension is split, for `rank`.
   llvm::SmallVector<int64_t, 6> order(int64_t rank) const;
 
   /// Extents in memory, outermost first, of a tensor of `shape` (padded up).

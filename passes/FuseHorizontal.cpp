@@ -200,6 +200,38 @@ static bool losesEpilogue(const Branch &b) {
          });
 }
 
+/// The branches as their columns lie side by side. What a join begins with goes
+/// last and what it ends with first: then elide-concat can let the join go on
+/// where these columns end.
+static llvm::SmallVector<const Branch *, 4>
+columnOrder(llvm::ArrayRef<Branch> branches) {
+  auto isBranch = [&](const Value *value) {
+    return llvm::any_of(branches,
+                        [&](const Branch &b) { return b.result == value; });
+  };
+  auto place = [&](const Branch &b) {
+    for (const Use &use : b.result->uses()) {
+      auto concat = llvm::dyn_cast<ConcatOp>(use.op);
+      if (!concat || normalAxis(concat.axis(), b.result->type().rank()) !=
+                         columnAxis(*b.product))
+        continue;
+      const int index = int(use.index), count = int(concat.inputs().size());
+      if (llvm::all_of(concat.inputs().take_front(use.index), isBranch))
+        return 1 + index;
+      if (llvm::all_of(concat.inputs().drop_front(use.index), isBranch))
+        return index - count;
+    }
+    return 0;
+  };
+  llvm::SmallVector<const Branch *, 4> order;
+  for (const Branch &b : branches)
+    order.push_back(&b);
+  llvm::stable_sort(order, [&](const Branch *a, const Branch *b) {
+    return place(*a) < place(*b);
+  });
+  return order;
+}
+
 /// Where the first product stands: x is known there, and weights are constants.
 static void fuse(llvm::ArrayRef<Branch> branches, Rewriter &rewriter) {
   const Branch &first = branches.front();
@@ -220,7 +252,9 @@ static void fuse(llvm::ArrayRef<Branch> branches, Rewriter &rewriter) {
     if (b.add && (!sum || bitWidth(b.bias->type().element) > bitWidth(*sum)))
       sum = b.bias->type().element;
   const bool conv = isConv(*first.product);
-  for (const Branch &b : branches) {
+  const llvm::SmallVector<const Branch *, 4> order = columnOrder(branches);
+  for (const Branch *branch : order) {
+    const Branch &b = *branch;
     // Constants have no operands: a copy may stand anywhere.
     weights.push_back(builder.constant(*constantOf(b.product->operand(1))));
     if (!sum)
@@ -272,7 +306,8 @@ static void fuse(llvm::ArrayRef<Branch> branches, Rewriter &rewriter) {
   }
   const int64_t axis = columnAxis(*first.product);
   int64_t start = 0;
-  for (const Branch &b : branches) {
+  for (const Branch *branch : order) {
+    const Branch &b = *branch;
     const TensorType &type = y->type();
     std::vector<Dim> starts(size_t(type.rank()), 0);
     std::vector<Dim> sizes(type.shape.begin(), type.shape.end());

@@ -47,8 +47,12 @@ static llvm::Error addDefault(PassManager &manager) {
     return error;
   if (llvm::Error error = manager.add("fuse-pointwise"))
     return error;
-  // Last: what is left stands alone.
-  return manager.add("wrap-remaining");
+  // What is left stands alone.
+  if (llvm::Error error = manager.add("wrap-remaining"))
+    return error;
+  // Last: kernels are what is placed, and a join that one of them computes as
+  // it reads costs nothing.
+  return manager.add("elide-concat");
 }
 
 llvm::Error addPipeline(PassManager &manager, llvm::StringRef name) {

@@ -50,7 +50,7 @@ public:
       if (type.shape != space.shape)
         return refuse("the results of a loop have one shape, found " +
                       space.str() + " and " + type.str());
-      if (!type.layout.isPermutation())
+      if (!type.layout.isUnsplit())
         return refuse("a result stored as " + type.str());
     }
     Config config = configure(unit, context);

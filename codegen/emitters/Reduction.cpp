@@ -84,7 +84,7 @@ llvm::Error Printer::analyse() {
   }
   // Of an operand as it is stored, else of the result.
   Layout layout = type.layout;
-  if (!layout.isPermutation())
+  if (!layout.isUnsplit())
     layout = Layout();
   for (int64_t d : layout.order(rank)) {
     if (type.shape[d].isConstant(1))

@@ -28,7 +28,7 @@ llvm::Expected<Emission> ResizeEmitter::emit(const Unit &unit,
   const TensorType &in = op.input()->type(), &out = unit.resultType(0);
   if (!hasDeviceType(in.element))
     return refuse("no device type for " + stringify(in.element));
-  if (!in.layout.isPermutation() || !out.layout.isPermutation())
+  if (!in.layout.isUnsplit() || !out.layout.isPermutation())
     return refuse("operand or result is stored in blocks");
   KernelBuilder kernel(unit, context);
   kernel.include("resize");

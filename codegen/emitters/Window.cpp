@@ -235,8 +235,10 @@ llvm::Error Printer::printApply() {
   if (vector > 1)
     kernel.index().requireMultiple("%i", vector);
   Coordinates at = point(printer);
-  at.linear = i + printer.lane();
-  at.layout = resultType(hero).layout;
+  if (const Layout &layout = resultType(hero).layout; layout.isPermutation()) {
+    at.linear = i + printer.lane();
+    at.layout = layout;
+  }
   SpaceMap space;
   space.anchor(hero.result(), at);
   printer.hero = [&](const Op &op, unsigned,
