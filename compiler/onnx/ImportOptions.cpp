@@ -52,7 +52,7 @@ llvm::Error ImportOptions::addShape(llvm::StringRef text) {
   // A name may hold an x: commas separate as well.
   if (value.contains(','))
     value.split(parts, ',');
-  else if (!value.empty())
+  else if (!value.empty() && value != "scalar") // as dlc-run spells it
     value.split(parts, 'x');
   for (llvm::StringRef part : parts) {
     llvm::Expected<DimSpec> dim = parseDim(part.trim(), text);

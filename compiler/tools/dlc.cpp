@@ -41,7 +41,8 @@ cl::opt<std::string>
                        "own types, and the others' gain is estimated then"));
 cl::list<std::string>
     shapeTexts("shape", cl::value_desc("NAME=1x3x224x224"), cl::cat(category),
-               cl::desc("shape of an input: sizes, ranges as 1..8, or names; a "
+               cl::desc("shape of an input: sizes, ranges as 1..8, or names, "
+                        "or scalar; a "
                         "second one for the same input adds a specialisation"));
 cl::list<std::string> bindTexts("bind", cl::value_desc("NAME=VALUE"),
                                 cl::cat(category),

@@ -355,6 +355,9 @@ case("shape of no input", model(node("Relu", "x")), """
 case("shape of another rank", model(node("Relu", "x")), """
 input "x": has 2 dimensions in the model, --shape gives 3
 """, options=["--shape=x=1x2x3"])
+case("scalar", model(node("Relu", "x")), """
+input "x": has 2 dimensions in the model, --shape gives 0
+""", options=["--shape=x=scalar"])
 case("two sizes for one name", model(
     node("Add", "x w"), [("x", F32, ["N", 3]), ("w", F32, ["N", 3])]), """
 --shape w: the model's dimension "N" is 4 here and 2 elsewhere
