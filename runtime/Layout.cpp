@@ -9,7 +9,7 @@
 using namespace dlc;
 using namespace dlc::plan;
 
-/// No buffer is larger; sums of a few thousand of them stay in range.
+/// No buffer is larger, nor all cells together.
 static constexpr int64_t kMaxBytes = int64_t(1) << 48;
 
 std::string dlc::toText(std::span<const int64_t> dims) {
@@ -225,6 +225,11 @@ static Status placeBuffers(const PlanT &plan, Layout &layout) {
     if (buffer.space == Space::Cell) {
       layout.offsets[i] = layout.cellBytes;
       layout.cellBytes += (layout.bytes[i] + 15) & ~uint64_t(7);
+      // Looked at after each, before it could wrap.
+      if (layout.cellBytes > uint64_t(kMaxBytes))
+        return Status(DLC_BAD_INPUT,
+                      say("the device cells up to ", buffer.name, " have ",
+                          layout.cellBytes, " bytes for these shapes"));
     }
     if (buffer.space != Space::Arena)
       continue;

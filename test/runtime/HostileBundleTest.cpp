@@ -89,6 +89,16 @@ dlc_status openAndRun(std::span<uint8_t> file) {
   return status;
 }
 
+/// The same of a variant that was made wrong, and what was said of it.
+std::pair<dlc_status, std::string> openAndRun(bundle::VariantContent variant) {
+  bundle::BundleBuilder builder;
+  builder.addVariant(std::move(variant));
+  BundleFile file(builder);
+  Exact bytes(file.span());
+  dlc_status status = openAndRun(bytes.span());
+  return {status, status == DLC_OK ? "" : dlc_last_error()};
+}
+
 } // namespace
 
 TEST(HostileBundle, TheSoundOneRuns) {
@@ -175,4 +185,23 @@ TEST(HostileBundle, RandomDamageBehindRightChecksumsDoesNoHarm) {
     bundle::repairChecksums(bytes.span());
     EXPECT_NE(openAndRun(bytes.span()), DLC_INTERNAL) << dlc_last_error();
   }
+}
+
+TEST(HostileBundle, CellsWhoseSumWrapsAreRefused) {
+  // 65,536 cells of 2^48 and 8 bytes are 2^64 and half a megabyte.
+  PlanMaker m;
+  uint32_t huge = m.pool.constant(int64_t(1) << 48);
+  uint32_t x = m.buffer(Space::Input, m.pool.constant(4));
+  m.port(m.plan->inputs, "x", ElementType::F32, {m.pool.constant(1)}, x);
+  for (int i = 0; i < 65536; i++)
+    m.buffer(Space::Cell, huge);
+  FillT fill;
+  fill.buffer = 2;
+  fill.bytes = m.pool.constant(64);
+  fill.value = 0x55;
+  m.step(std::move(fill));
+  auto [status, sentence] = openAndRun(hostVariant(m));
+  EXPECT_EQ(status, DLC_UNSUPPORTED);
+  EXPECT_EQ(sentence, "the device cells up to b1 have 281474976710664 bytes "
+                      "for these shapes");
 }
