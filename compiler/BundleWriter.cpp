@@ -3,6 +3,7 @@
 #include "compiler/BundleWriter.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace dlc;
@@ -22,6 +23,18 @@ llvm::Error dlc::checkBundlePath(llvm::StringRef path,
         std::errc::invalid_argument,
         "cannot write \"%s\": it is the model itself, name another file by -o",
         path.str().c_str());
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  if (folder.empty())
+    folder = ".";
+  if (!llvm::sys::fs::is_directory(folder))
+    return llvm::createStringError(
+        std::errc::not_a_directory,
+        "cannot write \"%s\": \"%s\" is no folder that exists",
+        path.str().c_str(), folder.str().c_str());
+  if (std::error_code code =
+          llvm::sys::fs::access(folder, llvm::sys::fs::AccessMode::Write))
+    if (!llvm::sys::fs::exists(path))
+      return failure(path, code);
   return llvm::Error::success();
 }
 

@@ -51,6 +51,8 @@ std::string Comparison::str() const {
     return llvm::formatv("{0} elements are NaN or infinite in one of the two "
                          "only, the first at {1}",
                          misplaced, worstIndex);
+  if (worstIndex < 0)
+    return "equal";
   return llvm::formatv(
       "relative error {0:e2}, worst element {1} at {2:f2} of its bound", norm,
       worstIndex, worst);

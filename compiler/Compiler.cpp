@@ -140,7 +140,7 @@ static llvm::Expected<Optimised> optimise(const Module &module,
   if (!options.explainPass.empty()) {
     if (!findPass(options.explainPass))
       return llvm::createStringError(std::errc::invalid_argument,
-                                     "no pass is named \"%s\"",
+                                     "--explain: no pass is named \"%s\"",
                                      options.explainPass.c_str());
     context.explain = [&](const Op &op, llvm::StringRef reason) {
       diagnostics.note(op.location(), options.explainPass + ": " + reason);
@@ -329,7 +329,8 @@ llvm::Expected<CompileSummary> compile(llvm::StringRef modelPath,
       compiler.nvrtcPath = options.nvrtcPath;
       compiler.hostCompiler = options.hostCompiler;
       std::string phase = "compiling " + std::to_string(l.kernels.size()) +
-                          " kernels for " + target.name;
+                          (l.kernels.size() == 1 ? " kernel" : " kernels") +
+                          " for " + target.name;
       compiler.progress = [&](size_t done, size_t all) {
         return progress(phase, double(done) / double(std::max<size_t>(1, all)));
       };

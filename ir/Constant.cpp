@@ -138,8 +138,9 @@ std::optional<double> Constant::uniformValue() const {
   if (!data || !isUniform(*this) || elements() == 0)
     return std::nullopt;
   double value = floatAt(0);
+  // 2^53 is what 2^53 + 1 becomes too.
   if (isInteger(tensorType.element) && bitWidth(tensorType.element) == 64 &&
-      (std::abs(value) > 9007199254740992.0))
+      std::abs(value) >= 0x1p53)
     return std::nullopt;
   return value;
 }

@@ -81,7 +81,7 @@ static bool foldNeg(Op *op, Rewriter &rewriter) {
 static bool subConstant(Op *op, Rewriter &rewriter) {
   std::optional<Constant> c = constantOf(op->operand(1));
   if (!c || !isFloatOp(op) || isConstantValue(op->operand(0)) ||
-      c->elements() > kMaxNegated)
+      c->elements() == 0 || c->elements() > kMaxNegated)
     return false;
   Builder &builder = rewriter.at(op);
   Constant negated;

@@ -18,7 +18,7 @@ static llvm::Expected<const Pass *> lookUp(llvm::StringRef name) {
   std::string known;
   for (const Pass &pass : allPasses())
     known += (known.empty() ? "" : ", ") + pass.name.str();
-  return llvm::createStringError("no pass is named '%s'; the passes are %s",
+  return llvm::createStringError("no pass is named \"%s\"; the passes are %s",
                                  name.str().c_str(), known.c_str());
 }
 

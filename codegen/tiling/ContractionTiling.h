@@ -97,12 +97,12 @@ bool hasTensorCores(ContractionProblem::Math math, const Target &target);
 /// The best by the cost model.
 ContractionTiling chooseContractionTiling(const ContractionProblem &problem,
                                           const Target &target);
-/// The best `count`, best first, for tuning.
-/// Those of contraction_tma.cuh among them.
+/// Those of contraction_tma.cuh that serve the problem.
 std::vector<ContractionTiling> mapTilings(const ContractionProblem &problem,
                                           const Target &target);
 /// Seconds that moving operands and results through memory takes.
 double memorySeconds(const ContractionProblem &problem, const Target &target);
+/// The best `count`, best first.
 std::vector<ContractionTiling>
 rankContractionTilings(const ContractionProblem &problem, const Target &target,
                        size_t count);

@@ -25,6 +25,12 @@ struct LoopParts {
 static constexpr int64_t kUnrolled = 256; // iterations
 static constexpr int64_t kUnrolledNodes = 20000;
 
+/// Is it the scalar true, stored in either way?
+static bool isTrue(const onnx::TensorProto &tensor) {
+  return tensor.raw_data() == std::string(1, '\1') ||
+         (tensor.int32_data_size() == 1 && tensor.int32_data(0));
+}
+
 /// Does the body hand its condition on, or say true?
 static bool conditionStays(const onnx::GraphProto &body) {
   const std::string &in = body.input(1).name();
@@ -40,15 +46,11 @@ static bool conditionStays(const onnx::GraphProto &body) {
     if (!producer) {
       for (const onnx::TensorProto &tensor : body.initializer())
         if (tensor.name() == out)
-          return tensor.raw_data() == std::string(1, '\1') ||
-                 (tensor.int32_data_size() == 1 && tensor.int32_data(0));
+          return isTrue(tensor);
       return false;
     }
-    if (producer->op_type() == "Constant" && producer->attribute_size() == 1) {
-      const onnx::TensorProto &tensor = producer->attribute(0).t();
-      return tensor.raw_data() == std::string(1, '\1') ||
-             (tensor.int32_data_size() == 1 && tensor.int32_data(0));
-    }
+    if (producer->op_type() == "Constant" && producer->attribute_size() == 1)
+      return isTrue(producer->attribute(0).t());
     if ((producer->op_type() != "Identity" && producer->op_type() != "Cast") ||
         producer->input_size() != 1)
       return false;

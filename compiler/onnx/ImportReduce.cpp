@@ -68,8 +68,13 @@ void importReduceMin(NodeReader &n, NodeBuilder &b) {
 void importReduceMean(NodeReader &n, NodeBuilder &b) {
   Value *x = n.input(0);
   Reduction r = readAxes(n, readsAxesFromInput(n));
-  Value *y = r.axes.empty() ? x : b.mean(b.widen(x), r.axes, r.keepDims);
-  n.result(b.cast(y, x->type().element));
+  const DataType type = x->type().element;
+  // A mean lies between its numbers, their sum may not.
+  Value *wide = isInteger(type) && bitWidth(type) < 64
+                    ? b.cast(x, DataType::I64)
+                    : b.widen(x);
+  Value *y = r.axes.empty() ? x : b.mean(wide, r.axes, r.keepDims);
+  n.result(b.cast(y, type));
 }
 
 /// Reductions with something done before or after, in f32 or wider; integers

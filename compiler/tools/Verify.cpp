@@ -2,6 +2,7 @@
 // Runs a bundle and the reference on the same inputs and compares.
 #include "compiler/tools/Verify.h"
 #include "compiler/Compare.h"
+#include "compiler/CompareIntegers.h"
 #include "compiler/Compiler.h"
 #include "compiler/tools/Npy.h"
 #include "dlc/runtime.h"
@@ -138,9 +139,14 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     if (i == graph.numInputs())
       return fault("--input " + text + ": the model has no input \"" + name +
                    "\"");
-    llvm::Expected<Tensor> t = readNpy(file);
+    const TensorType &type = graph.input(i)->type();
+    llvm::Expected<Tensor> t = readNpy(file, type.element);
     if (!t)
       return t.takeError();
+    if (t->element() != type.element || t->rank() != type.rank())
+      return fault("--input " + text + ": " + stringify(t->element()) +
+                   " with " + llvm::Twine(t->rank()) +
+                   " dimensions, expected " + type.str());
     inputs[i] = std::move(*t);
     given[i] = true;
   }
@@ -221,13 +227,24 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
                       variant.target, variant.precision,
                       dlc_session_device_name(opened.session));
 
+  // What indices choose from is asked for as well.
+  const size_t outputs = graph.outputs().size();
+  std::vector<Choice> choices;
+  std::vector<size_t> scores; // among what is expected
+  for (size_t i = 0; i < outputs; i++) {
+    choices.push_back(choiceOf(graph.outputs()[i]));
+    scores.push_back(graph.outputs().size());
+    if (choices[i].scores)
+      graph.addOutput(choices[i].scores);
+  }
   llvm::Expected<std::vector<Tensor>> expected = reference::evaluate(
       graph, std::move(inputs), reference::Precision::Double);
   if (!expected)
     return expected.takeError();
 
   bool all = true;
-  for (auto [i, ref] : llvm::enumerate(*expected)) {
+  for (size_t i = 0; i < outputs; i++) {
+    const Tensor &ref = (*expected)[i];
     const std::string &name = graph.outputNames[i];
     if (keepsOutput(name))
       continue;
@@ -252,10 +269,19 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     if (llvm::Error e =
             check(dlc_session_copy_to_host(opened.session, got.data(), &t)))
       return e;
+    if (!isFloat(got.element())) {
+      IntegerComparison c = compareIntegers(
+          got, ref, choices[i].scores ? &(*expected)[scores[i]] : nullptr,
+          choices[i].axis, tolerance);
+      os << llvm::formatv("{0}: {1}: {2}\n", name, c.str(),
+                          c.same ? "same" : "different");
+      all &= c.same;
+      continue;
+    }
     std::vector<double> a(size_t(ref.elements())), b(a.size());
     for (int64_t k = 0; k < ref.elements(); k++) {
-      a[k] = isFloat(got.element()) ? got.floatAt(k) : double(got.intAt(k));
-      b[k] = isFloat(ref.element()) ? ref.floatAt(k) : double(ref.intAt(k));
+      a[k] = got.floatAt(k);
+      b[k] = ref.floatAt(k);
     }
     Comparison c = compare(a, b, tolerance);
     os << llvm::formatv("{0}: {1}, bound {2:e2}: {3}\n", name, c.str(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dlc-eval: runs a model on the reference evaluator.
 #include "codegen/CostModel.h"
+#include "compiler/Version.h"
 #include "compiler/onnx/OnnxImporter.h"
 #include "compiler/onnx/TensorReader.h"
 #include "compiler/tools/Npy.h"
@@ -11,6 +12,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
 
@@ -247,7 +249,11 @@ Error run() {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  setBugReportMsg("this is a fault of dlc-eval: please report it with the "
+                  "command and the model\n");
   cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter(
+      [](raw_ostream &os) { os << "dlc-eval " << version() << "\n"; });
   cl::ParseCommandLineOptions(
       argc, argv,
       "Runs an ONNX model on the reference evaluator, or a text module on the "

@@ -64,6 +64,9 @@ static cl::opt<int64_t>
     elideAbove("elide-above",
                cl::desc("do not print constants of more elements"),
                cl::init(-1), cl::cat(category));
+static cl::opt<bool>
+    locations("locations", cl::desc("print which ONNX nodes an op came from"),
+              cl::init(true), cl::cat(category));
 static cl::opt<int64_t>
     maxBody("max-body", cl::desc("pretend that no kernel holds more ops"),
             cl::init(1 << 20), cl::cat(category));
@@ -284,7 +287,7 @@ int main(int argc, char **argv) {
   PrintOptions options;
   if (elideAbove >= 0)
     options.elideAbove = elideAbove;
-  options.locations = false;
+  options.locations = locations;
   print(**module, output.os(), options);
   output.keep();
   return 0;

@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/WithColor.h"
@@ -217,7 +218,11 @@ private:
 };
 
 std::string counted(size_t n, StringRef what) {
-  return formatv("{0} {1}{2}", n, what, n == 1 ? "" : "s").str();
+  return formatv("{0} {1}{2}", n, what,
+                 n == 1                 ? ""
+                 : what.ends_with("ch") ? "es"
+                                        : "s")
+      .str();
 }
 
 int runCheck() {
@@ -277,10 +282,11 @@ std::string gainText(double factor, const char *atMost) {
 
 void report(const CompileSummary &summary, StringRef path) {
   for (const VariantSummary &v : summary.variants)
-    outs() << formatv("{0}, {1}: {2} kernels ({3} from the cache), {4} "
-                      "launches, weights {5:f1} MB\n",
-                      v.target, v.shapes, v.kernels, v.cacheHits, v.launches,
-                      v.weightBytes / 1e6);
+    outs() << formatv("{0}{1}: {2} ({3} from the cache), {4}, weights {5:f1} "
+                      "MB\n",
+                      v.target, v.shapes.empty() ? "" : ", " + v.shapes,
+                      counted(v.kernels, "kernel"), v.cacheHits,
+                      counted(v.launches, "launch"), v.weightBytes / 1e6);
   if (summary.gain)
     outs() << formatv("estimate for {0}: {1} with --precision=tf32, {2} with "
                       "--precision=fp16\n",
@@ -384,6 +390,8 @@ int runCompile() {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  setBugReportMsg("this is a fault of dlc: please report it with the command "
+                  "and the model\n");
   cl::HideUnrelatedOptions(category);
   for (cl::SubCommand *s : {&check, &verifyCommand})
     cl::HideUnrelatedOptions(category, *s);

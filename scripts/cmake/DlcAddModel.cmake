@@ -25,6 +25,11 @@ function(dlc_add_model name)
     message(FATAL_ERROR "dlc_add_model(${name}): unknown '${ARG_UNPARSED_ARGUMENTS}'")
   endif()
   get_filename_component(model ${ARG_MODEL} ABSOLUTE)
+  # One that another target makes need not be there yet.
+  get_source_file_property(generated ${model} GENERATED)
+  if(NOT EXISTS ${model} AND NOT generated)
+    message(FATAL_ERROR "dlc_add_model(${name}): MODEL ${model} does not exist")
+  endif()
   set(bundle ${CMAKE_CURRENT_BINARY_DIR}/${name}.bundle)
   if(ARG_OUTPUT)
     get_filename_component(bundle ${ARG_OUTPUT} ABSOLUTE

@@ -110,6 +110,19 @@ def integers_past_what_floats_hold(add):
     made = model(node("CumSum", "a,axis"), {"a": a}, types={"y": np.int64},
                  constants={"axis": np.array(0)}, opset=14)
     add.add("CumSum", made, {"a": a}, {"y": np.cumsum(a)})
+    # Pads that fill with neighbours beyond what a double tells apart.
+    made = model([node("Pad", "a,pads,near", "h"),
+                  node("Pad", "h,pads,far")], {"a": a},
+                 types={"y": np.int64}, opset=13,
+                 constants={"pads": i64(0, 1), "near": np.array(2**53),
+                            "far": np.array(2**53 + 1)})
+    add.add("Pad", made, {"a": a},
+            {"y": np.append(a, i64(2**53, 2**53 + 1))})
+    large = np.array([2**30 + 1, 2**30 + 3, 2**30, 2**30 + 4], np.int32)
+    made = model(node("ReduceMean", "x", keepdims=0), {"x": large},
+                 types={"y": np.int32}, opset=13)
+    add.add("ReduceMean", made, {"x": large},
+            {"y": np.array(2**30 + 2, np.int32)})
     inputs = {"a": i64(2**53 + 1), "b": i64(2**53)}
     add.add("Equal", model(node("Equal", "a,b"), inputs,
                            types={"y": np.bool_}), inputs,
