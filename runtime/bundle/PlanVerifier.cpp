@@ -2,8 +2,10 @@
 // Checks every index and range of a plan that does not depend on shapes.
 #include "runtime/bundle/PlanVerifier.h"
 
+#include "runtime/bundle/ParameterSlots.h"
 #include "runtime/plan/Expression.h"
 
+#include <algorithm>
 #include <bit>
 
 using namespace dlc;
@@ -36,6 +38,7 @@ private:
 
   Status verify(const StepT &step, size_t block, size_t index);
   Status verify(const LaunchT &launch);
+  Status verifySlots(const LaunchT &launch, const KernelT &kernel);
   Status verify(const CopyT &copy);
   Status verify(const FillT &fill);
   Status verify(const HostReadT &read);
@@ -243,6 +246,15 @@ Status PlanVerifier::verifyKernels() {
       return bad(say(what, " has ", kernel->parameter_bytes,
                      " bytes of parameters, expected at most ",
                      kMaxParameterBytes));
+    // A struct with maps may be padded to their alignment.
+    uint64_t bytes = ParameterSlots(*kernel).bytes(),
+             step = kernel->maps ? 64 : 8;
+    if (kernel->parameter_bytes != std::max<uint64_t>(bytes, 8) &&
+        kernel->parameter_bytes != (bytes + step - 1) / step * step)
+      return bad(say(what, " has ", kernel->parameter_bytes,
+                     " bytes of parameters, expected ", bytes, " (maps ",
+                     kernel->maps, ", buffers ", kernel->buffers, ", cells ",
+                     kernel->cells, ", symbols ", kernel->symbols, ")"));
   }
   return Status();
 }
@@ -337,13 +349,8 @@ Status PlanVerifier::verify(const LaunchT &launch) {
   DLC_RETURN_IF_FAILED(expression(launch.grid_z, what));
   for (const Patch &patch : launch.patches) {
     bool isMap = patch.what() == PatchKind::Map;
-    uint32_t size = isMap ? 128 : 8, alignment = isMap ? 64 : 8;
     if (patch.what() > PatchKind::MAX)
       return bad(say(what, " has a patch of an unknown kind"));
-    if (patch.byte() % alignment != 0 || size > kernel.parameter_bytes ||
-        patch.byte() > kernel.parameter_bytes - size)
-      return bad(say(what, " patches byte ", patch.byte(), " of ",
-                     kernel.parameter_bytes));
     if (patch.what() != PatchKind::Symbol)
       DLC_RETURN_IF_FAILED(buffer(patch.buffer(), what));
     if (isMap && patch.value() >= Plan.maps.size())
@@ -352,6 +359,30 @@ Status PlanVerifier::verify(const LaunchT &launch) {
       DLC_RETURN_IF_FAILED(
           expression(patch.value(), what, patch.what() != PatchKind::Symbol));
   }
+  return verifySlots(launch, kernel).in(what);
+}
+
+/// The kernel reads every slot, so each is filled, once and by its kind.
+Status PlanVerifier::verifySlots(const LaunchT &launch, const KernelT &kernel) {
+  ParameterSlots slots(kernel);
+  std::vector<bool> filled(slots.count());
+  for (const Patch &patch : launch.patches) {
+    std::optional<uint64_t> slot = slots.at(patch.byte());
+    if (!slot)
+      return bad(say("byte ", patch.byte(), " of ", kernel.parameter_bytes,
+                     " is patched, where no member begins"));
+    if (slots.kind(*slot) != patch.what())
+      return bad(say("byte ", patch.byte(), " is a ",
+                     kindName(slots.kind(*slot)), ", patched as a ",
+                     kindName(patch.what())));
+    if (filled[*slot])
+      return bad(say("byte ", patch.byte(), " is patched twice"));
+    filled[*slot] = true;
+  }
+  for (size_t slot = 0; slot < filled.size(); slot++)
+    if (!filled[slot])
+      return bad(say("the ", kindName(slots.kind(slot)), " at byte ",
+                     slots.byte(slot), " is patched by nothing"));
   return Status();
 }
 

@@ -173,16 +173,6 @@ TEST(PlanVerifier, SaysWhatIsWrong) {
             "kernel \"dlc_copy_f16_00000000\" has 1025 threads in a block, "
             "expected 1 to 1024");
   EXPECT_EQ(refusal([&](PlanT &p) {
-              launch(p).patches[2] = {316, PatchKind::Pointer, 0, kNone};
-            }),
-            "step 0 of block 0: launch of \"dlc_copy_f16_00000000\" patches "
-            "byte 316 of 320");
-  EXPECT_EQ(refusal([&](PlanT &p) {
-              launch(p).patches[0] = {256, PatchKind::Map, 0, 0};
-            }),
-            "step 0 of block 0: launch of \"dlc_copy_f16_00000000\" patches "
-            "byte 256 of 320");
-  EXPECT_EQ(refusal([&](PlanT &p) {
               launch(p).patches[0] = {0, PatchKind::Map, 0, 2};
             }),
             "step 0 of block 0: launch of \"dlc_copy_f16_00000000\": tensor "
@@ -216,4 +206,55 @@ TEST(PlanVerifier, SaysWhatIsWrong) {
               p.blocks[0]->steps[0]->action.Set(std::move(loop));
             }),
             "step 0 of block 0: loop: block 0 does not stand behind it");
+}
+
+TEST(PlanVerifier, WantsEveryParameterFilledOnceByItsKind) {
+  auto sentence = [](auto change) {
+    return refusal([&](PlanT &p) {
+      change(p.blocks[0]->steps[0]->action.AsLaunch()->patches);
+    });
+  };
+  using Patches = std::vector<Patch>;
+  auto move = [](Patch &patch, uint32_t byte) {
+    patch = {byte, patch.what(), patch.buffer(), patch.value()};
+  };
+  const std::string place =
+      "step 0 of block 0: launch of \"dlc_copy_f16_00000000\": ";
+  EXPECT_EQ(sentence([&](Patches &p) { move(p[2], 316); }),
+            place + "byte 316 of 320 is patched, where no member begins");
+  // In the padding behind the last symbol.
+  EXPECT_EQ(sentence([&](Patches &p) { move(p[2], 288); }),
+            place + "byte 288 of 320 is patched, where no member begins");
+  EXPECT_EQ(sentence([&](Patches &p) { move(p[0], 64); }),
+            place + "byte 64 of 320 is patched, where no member begins");
+  EXPECT_EQ(sentence([&](Patches &p) { move(p[0], 256); }),
+            place + "byte 256 is a buffer, patched as a tensor map");
+  EXPECT_EQ(sentence([&](Patches &p) { move(p[2], 0); }),
+            place + "byte 0 is a tensor map, patched as a buffer");
+  EXPECT_EQ(sentence([&](Patches &p) {
+              std::swap(p[3], p[4]);
+              move(p[3], 264);
+              move(p[4], 272);
+            }),
+            place + "byte 264 is a buffer, patched as a cell");
+  EXPECT_EQ(sentence([&](Patches &p) { move(p[2], 264); }),
+            place + "byte 264 is patched twice");
+  for (auto [index, what] : {std::pair(1, "tensor map at byte 128"),
+                             {3, "buffer at byte 264"},
+                             {4, "cell at byte 272"},
+                             {5, "symbol at byte 280"}})
+    EXPECT_EQ(sentence([&](Patches &p) { p.erase(p.begin() + index); }),
+              place + "the " + what + " is patched by nothing");
+
+  EXPECT_EQ(refusal([](PlanT &p) { p.kernels[0]->parameter_bytes = 328; }),
+            "kernel \"dlc_copy_f16_00000000\" has 328 bytes of parameters, "
+            "expected 288 (maps 2, buffers 2, cells 1, symbols 1)");
+  EXPECT_EQ(refusal([](PlanT &p) { p.kernels[0]->cells = UINT32_MAX; }),
+            "kernel \"dlc_copy_f16_00000000\" has 320 bytes of parameters, "
+            "expected 34359738640 (maps 2, buffers 2, cells 4294967295, "
+            "symbols 1)");
+  // Without the padding behind the maps, as dlc writes it.
+  bundle::VariantContent variant = launchVariant();
+  variant.plan->kernels[0]->parameter_bytes = 288;
+  EXPECT_TRUE(bundle::verifyPlan(*variant.plan, {1, 1}).ok());
 }

@@ -205,3 +205,29 @@ TEST(HostileBundle, CellsWhoseSumWrapsAreRefused) {
   EXPECT_EQ(sentence, "the device cells up to b1 have 281474976710664 bytes "
                       "for these shapes");
 }
+
+TEST(HostileBundle, ParametersThatAreNotFilledAreRefused) {
+  auto changed = [](auto change) {
+    bundle::VariantContent variant = launchVariant();
+    change(*variant.plan->kernels[0],
+           variant.plan->blocks[0]->steps[0]->action.AsLaunch()->patches);
+    return openAndRun(std::move(variant)).first;
+  };
+  using Patches = std::vector<Patch>;
+  // Opened, and then found to be for a GPU.
+  EXPECT_EQ(changed([](KernelT &, Patches &) {}), DLC_UNSUPPORTED);
+  for (size_t i = 0; i < 6; i++)
+    EXPECT_EQ(changed([&](KernelT &, Patches &p) {
+                p.erase(p.begin() + ptrdiff_t(i));
+              }),
+              DLC_BAD_BUNDLE)
+        << i;
+  EXPECT_EQ(changed([](KernelT &, Patches &p) { p.push_back(p[3]); }),
+            DLC_BAD_BUNDLE);
+  EXPECT_EQ(changed([](KernelT &k, Patches &) { k.parameter_bytes = 280; }),
+            DLC_BAD_BUNDLE);
+  EXPECT_EQ(changed([](KernelT &k, Patches &) { k.maps = UINT32_MAX; }),
+            DLC_BAD_BUNDLE);
+  EXPECT_EQ(changed([](KernelT &k, Patches &) { k.symbols++; }),
+            DLC_BAD_BUNDLE);
+}
