@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CUDA GPU, through the driver and in the primary context.
-#include "runtime/device/CudaDriver.h"
+#include "runtime/device/CudaDevice.h"
+
 #include "runtime/device/CudaGraph.h"
-#include "runtime/device/Device.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,7 +21,8 @@ public:
       : Driver(driver), Context(context), Loaded(module) {}
   ~CudaModule() override {
     CudaContextScope scope(Driver, Context);
-    Driver.moduleUnload(Loaded);
+    if (scope.isEntered())
+      Driver.moduleUnload(Loaded);
   }
   Status function(const plan::KernelT &kernel, void *&function) override;
 
@@ -105,10 +106,16 @@ Status dlc::openCudaDevice(int index, std::shared_ptr<Device> &device) {
   std::lock_guard lock(mutex);
   if ((device = opened[index].lock()))
     return Status();
-  auto created = std::make_shared<CudaDevice>(*driver);
+  DLC_RETURN_IF_FAILED(openCudaDevice(*driver, index, device));
+  opened[index] = device;
+  return Status();
+}
+
+Status dlc::openCudaDevice(const cuda::Driver &driver, int index,
+                           std::shared_ptr<Device> &device) {
+  auto created = std::make_shared<CudaDevice>(driver);
   DLC_RETURN_IF_FAILED(created->open(index));
   device = created;
-  opened[index] = device;
   return Status();
 }
 
@@ -185,6 +192,7 @@ Status CudaDevice::supports(const bundle::VariantT &variant) const {
 Status CudaDevice::allocate(uint64_t bytes, std::string_view what,
                             void *&memory) {
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   cuda::DevicePointer address = 0;
   cuda::Result result = Driver.memAlloc(&address, bytes ? bytes : 1);
   if (result == cuda::kOutOfMemory) {
@@ -199,8 +207,8 @@ Status CudaDevice::allocate(uint64_t bytes, std::string_view what,
 }
 
 void CudaDevice::release(void *memory) {
-  CudaContextScope scope = enter();
-  Driver.memFree(pointer(memory));
+  if (CudaContextScope scope = enter(); scope.isEntered())
+    Driver.memFree(pointer(memory));
 }
 
 Status CudaDevice::copyIn(void *to, const void *from, uint64_t bytes,
@@ -208,6 +216,7 @@ Status CudaDevice::copyIn(void *to, const void *from, uint64_t bytes,
   if (bytes == 0)
     return Status();
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(Driver.memcpyHtoD(pointer(to), from, bytes, stream),
                       "cuMemcpyHtoDAsync");
 }
@@ -217,6 +226,7 @@ Status CudaDevice::copyOut(void *to, const void *from, uint64_t bytes,
   if (bytes == 0)
     return Status();
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(Driver.memcpyDtoH(to, pointer(from), bytes, stream),
                       "cuMemcpyDtoHAsync");
 }
@@ -226,6 +236,7 @@ Status CudaDevice::copy(void *to, const void *from, uint64_t bytes,
   if (bytes == 0)
     return Status();
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(
       Driver.memcpyDtoD(pointer(to), pointer(from), bytes, stream),
       "cuMemcpyDtoDAsync");
@@ -236,6 +247,7 @@ Status CudaDevice::fill(void *to, uint32_t value, uint32_t width,
   if (bytes == 0)
     return Status();
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   uint64_t address = pointer(to);
   if (width == 4 && address % 4 == 0 && bytes % 4 == 0)
     return Driver.check(Driver.memsetD32(address, value, bytes / 4, stream),
@@ -257,23 +269,26 @@ Status CudaDevice::fill(void *to, uint32_t value, uint32_t width,
 
 Status CudaDevice::createStream(Stream &stream) {
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(Driver.streamCreate(&stream, cuda::kStreamNonBlocking),
                       "cuStreamCreate");
 }
 
 void CudaDevice::destroyStream(Stream stream) {
-  CudaContextScope scope = enter();
-  Driver.streamDestroy(stream);
+  if (CudaContextScope scope = enter(); scope.isEntered())
+    Driver.streamDestroy(stream);
 }
 
 Status CudaDevice::synchronize(Stream stream) {
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(Driver.streamSynchronize(stream),
                       "waiting for the GPU (cuStreamSynchronize)");
 }
 
 Status CudaDevice::isCapturing(Stream stream, bool &capturing) {
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   int status = cuda::kCaptureNone;
   DLC_RETURN_IF_FAILED(Driver.check(Driver.streamIsCapturing(stream, &status),
                                     "cuStreamIsCapturing"));
@@ -283,28 +298,32 @@ Status CudaDevice::isCapturing(Stream stream, bool &capturing) {
 
 Status CudaDevice::createEvent(Event &event) {
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(Driver.eventCreate(&event, cuda::kEventDefault),
                       "cuEventCreate");
 }
 
 void CudaDevice::destroyEvent(Event event) {
-  CudaContextScope scope = enter();
-  Driver.eventDestroy(event);
+  if (CudaContextScope scope = enter(); scope.isEntered())
+    Driver.eventDestroy(event);
 }
 
 Status CudaDevice::record(Event event, Stream stream) {
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(Driver.eventRecord(event, stream), "cuEventRecord");
 }
 
 Status CudaDevice::wait(Stream stream, Event event) {
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(Driver.streamWaitEvent(stream, event, 0),
                       "cuStreamWaitEvent");
 }
 
 Status CudaDevice::elapsed(Event from, Event to, double &microseconds) {
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   float milliseconds = 0;
   DLC_RETURN_IF_FAILED(Driver.check(
       Driver.eventElapsedTime(&milliseconds, from, to), "cuEventElapsedTime"));
@@ -326,6 +345,7 @@ Status CudaDevice::load(bundle::BinaryKind kind, const std::string &arch,
   int options[] = {cuda::kJitErrorLog, cuda::kJitErrorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   cuda::ModuleHandle handle = nullptr;
   cuda::Result result =
       Driver.moduleLoadData(&handle, text.c_str(), 2, options, values);
@@ -345,6 +365,7 @@ Status CudaDevice::load(bundle::BinaryKind kind, const std::string &arch,
 
 Status CudaModule::function(const plan::KernelT &kernel, void *&function) {
   CudaContextScope scope(Driver, Context);
+  DLC_RETURN_IF_FAILED(scope.status());
   std::string what = say(" for kernel \"", kernel.name, "\"");
   DLC_RETURN_IF_FAILED(Driver.check(
       Driver.moduleGetFunction(&function, Loaded, kernel.name.c_str()),
@@ -393,6 +414,7 @@ Status CudaDevice::launch(const KernelLaunch &launch, const LaunchMode &,
   }
   void *parameters[] = {const_cast<uint8_t *>(launch.parameters)};
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(
       Driver.launchKernel(&config, launch.function, parameters, nullptr),
       say("cuLaunchKernelEx for kernel \"", kernel.name, "\""));
@@ -429,6 +451,7 @@ Status CudaDevice::encode(const TensorMapValues &values, uint8_t *out) {
   const plan::TensorMapT &map = *values.map;
   auto *result = reinterpret_cast<cuda::TensorMap *>(out);
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   uint32_t rank = uint32_t(map.dims.size());
   if (map.kind == plan::MapKind::Tiled)
     return Driver.check(Driver.tensorMapEncodeTiled(
@@ -450,6 +473,7 @@ Status CudaDevice::encode(const TensorMapValues &values, uint8_t *out) {
 
 Status CudaDevice::beginCapture(Stream stream) {
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(
       Driver.streamBeginCapture(stream, cuda::kCaptureThreadLocal),
       "cuStreamBeginCapture");
@@ -457,6 +481,7 @@ Status CudaDevice::beginCapture(Stream stream) {
 
 Status CudaDevice::lastNode(Stream stream, GraphNode &node) {
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   int status = 0;
   const cuda::Node *nodes = nullptr;
   const void *edges = nullptr;
@@ -474,6 +499,7 @@ Status CudaDevice::lastNode(Stream stream, GraphNode &node) {
 
 Status CudaDevice::endCapture(Stream stream, std::unique_ptr<Graph> &graph) {
   CudaContextScope scope = enter();
+  DLC_RETURN_IF_FAILED(scope.status());
   cuda::GraphHandle handle = nullptr;
   DLC_RETURN_IF_FAILED(Driver.check(Driver.streamEndCapture(stream, &handle),
                                     "cuStreamEndCapture"));
@@ -487,6 +513,7 @@ Status CudaDevice::endCapture(Stream stream, std::unique_ptr<Graph> &graph) {
 void CudaDevice::abandonCapture(Stream stream) {
   CudaContextScope scope = enter();
   cuda::GraphHandle handle = nullptr;
-  if (Driver.streamEndCapture(stream, &handle) == cuda::kSuccess && handle)
+  if (scope.isEntered() &&
+      Driver.streamEndCapture(stream, &handle) == cuda::kSuccess && handle)
     Driver.graphDestroy(handle);
 }

@@ -6,6 +6,8 @@ using namespace dlc;
 
 CudaGraph::~CudaGraph() {
   CudaContextScope scope(Driver, Context);
+  if (!scope.isEntered())
+    return;
   if (Executable)
     Driver.graphExecDestroy(Executable);
   Driver.graphDestroy(Recorded);
@@ -13,17 +15,20 @@ CudaGraph::~CudaGraph() {
 
 Status CudaGraph::instantiate() {
   CudaContextScope scope(Driver, Context);
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(Driver.graphInstantiate(&Executable, Recorded, 0),
                       "cuGraphInstantiateWithFlags");
 }
 
 Status CudaGraph::launch(Stream stream) {
   CudaContextScope scope(Driver, Context);
+  DLC_RETURN_IF_FAILED(scope.status());
   return Driver.check(Driver.graphLaunch(Executable, stream), "cuGraphLaunch");
 }
 
 Status CudaGraph::update(GraphNode node, const KernelLaunch &launch) {
   CudaContextScope scope(Driver, Context);
+  DLC_RETURN_IF_FAILED(scope.status());
   void *parameters[] = {const_cast<uint8_t *>(launch.parameters)};
   cuda::KernelNodeParams params = {};
   params.function = launch.function;

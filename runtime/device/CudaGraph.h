@@ -12,17 +12,21 @@ namespace dlc {
 class CudaContextScope {
 public:
   CudaContextScope(const cuda::Driver &driver, cuda::Context context)
-      : Driver(driver), Pushed(driver.ctxPushCurrent(context) == 0) {}
+      : Driver(driver), Pushed(driver.ctxPushCurrent(context)) {}
   ~CudaContextScope() {
     cuda::Context popped;
-    if (Pushed)
+    if (isEntered())
       Driver.ctxPopCurrent(&popped);
   }
   CudaContextScope(const CudaContextScope &) = delete;
 
+  /// Unless this is so, some other context is current.
+  bool isEntered() const { return Pushed == cuda::kSuccess; }
+  Status status() const { return Driver.check(Pushed, "cuCtxPushCurrent"); }
+
 private:
   const cuda::Driver &Driver;
-  bool Pushed;
+  cuda::Result Pushed;
 };
 
 class CudaGraph final : public Graph {
