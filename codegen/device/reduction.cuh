@@ -43,22 +43,42 @@ struct Reduction {
     }
   };
 
-  /// A worker that is alone adds up runs of so many elements, and then those:
-  /// a sum of 2^24 ones would no longer count.
-  static constexpr Index kRun = 4096 * V;
+  /// A worker that is alone adds up short runs, then the sums of kFan of those,
+  /// and so on: an element is rounded a few dozen times, however long the row,
+  /// and a sum of 2^24 ones still counts.
+  static constexpr Index kFan = 16;
+  static constexpr int kLevels = 3;
+  static constexpr Index run_size(int level) {
+    return level == 0 ? kFan * V : kFan * run_size(level - 1);
+  }
 
   /// Worker `id` of `count` takes its share of [begin, end) of a row.
   template <int K, class P>
   static DLC_DEVICE typename Pass<K>::Acc sweep(const P &p, Index row,
                                                 Index begin, Index end, int id,
                                                 int count, const Scalars &s) {
-    typename Pass<K>::Acc all = Pass<K>::init();
-    while (count == 1 && end - begin > kRun) {
-      all = Pass<K>::combine(all, run<K>(p, row, begin, begin + kRun, V, s));
-      begin += kRun;
+    if (count == 1)
+      return alone<K, kLevels>(p, row, begin, end, s);
+    return run<K>(p, row, begin + id * V, end, count * V, s);
+  }
+  template <int K, int Level, class P>
+  static DLC_DEVICE typename Pass<K>::Acc alone(const P &p, Index row,
+                                                Index begin, Index end,
+                                                const Scalars &s) {
+    if constexpr (Level == 0) {
+      return run<K>(p, row, begin, end, V, s);
+    } else {
+      constexpr Index size = run_size(Level - 1);
+      if (end - begin <= size)
+        return alone<K, Level - 1>(p, row, begin, end, s);
+      typename Pass<K>::Acc all = Pass<K>::init();
+      for (; begin < end; begin += size)
+        all = Pass<K>::combine(
+            all, alone<K, Level - 1>(
+                     p, row, begin, end - begin < size ? end : begin + size,
+                     s));
+      return all;
     }
-    auto acc = run<K>(p, row, begin + id * V, end, count * V, s);
-    return count == 1 ? Pass<K>::combine(all, acc) : acc;
   }
   template <int K, class P>
   static DLC_DEVICE typename Pass<K>::Acc run(const P &p, Index row,

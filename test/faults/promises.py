@@ -56,6 +56,21 @@ def sums_of_many_elements(add):
                 typed=True)
 
 
+@promise("long-sums")
+def means_far_from_zero(add):
+    """The mean of a row is good to a few roundings, not to one per element:
+    what is left after its subtraction is a thousandth of it."""
+    x = (1000 + np.random.default_rng(4).standard_normal((40, 4096))).astype(
+        np.float32)
+    wide = x.astype(np.float64)
+    wide -= wide.mean(1, keepdims=True)
+    wide /= np.sqrt((wide**2).mean(1, keepdims=True) + 1e-5)
+    made = model(node("LayerNormalization", "x,scale"), {"x": x},
+                 constants={"scale": np.ones(4096, np.float32)})
+    add.add("LayerNormalization", made, {"x": x},
+            {"y": wide.astype(np.float32)}, 1.5e-4, typed=True)
+
+
 @promise("wide-accumulators")
 def sums_pass_what_their_type_counts_to(add):
     """In f16 a running sum of ones would stop at 2048."""
