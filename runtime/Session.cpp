@@ -262,6 +262,31 @@ Status Session::tryVariant(size_t variant, const std::vector<Dims> &dims,
   return Owner->program(variant, prepared.program);
 }
 
+/// Fills in the program and layout of the first variant that takes the shapes.
+Status Session::chooseVariant(const std::vector<Dims> &dims,
+                              Prepared &prepared) {
+  std::string refusals;
+  for (size_t variant : Variants) {
+    prepared = Prepared();
+    Status status = tryVariant(variant, dims, prepared);
+    if (status.ok())
+      return status;
+    const bundle::VariantT &info = Owner->bundle().variant(variant);
+    refusals += refusals.empty() ? "" : "; ";
+    refusals +=
+        Variants.size() == 1
+            ? status.sentence()
+            : say("variant ", variant, " (", info.target, ", ",
+                  Owner->bundle().shapes(variant), "): ", status.sentence());
+    if (status.code() != DLC_BAD_INPUT)
+      return Status(status.code(), refusals);
+  }
+  // Type and rank were right: nothing was built for these shapes.
+  if (Variants.size() > 1)
+    refusals.insert(0, "no variant of the bundle takes these shapes: ");
+  return Status(DLC_UNSUPPORTED, refusals);
+}
+
 Status Session::prepare(Prepared *&prepared) {
   if ((prepared = Current))
     return Status();
@@ -273,36 +298,11 @@ Status Session::prepare(Prepared *&prepared) {
     const dlc_tensor &tensor = *Inputs[i].tensor;
     dims.emplace_back(tensor.dims, tensor.dims + tensor.rank);
   }
-  std::unique_ptr<Prepared> &slot = Shapes[dims];
-  if (!slot) {
+  auto known = Shapes.find(dims);
+  if (known == Shapes.end()) {
+    // Entered when it is whole: memory may run out on the way.
     auto created = std::make_unique<Prepared>();
-    std::string refusals;
-    dlc_status code = DLC_BAD_INPUT;
-    for (size_t variant : Variants) {
-      *created = Prepared();
-      Status status = tryVariant(variant, dims, *created);
-      if (status.ok())
-        break;
-      code = status.code();
-      const bundle::VariantT &info = Owner->bundle().variant(variant);
-      refusals += refusals.empty() ? "" : "; ";
-      refusals +=
-          Variants.size() == 1
-              ? status.sentence()
-              : say("variant ", variant, " (", info.target, ", ",
-                    Owner->bundle().shapes(variant), "): ", status.sentence());
-      if (code != DLC_BAD_INPUT)
-        break;
-    }
-    if (!created->program) {
-      Shapes.erase(dims);
-      // Type and rank were right: nothing was built for these shapes.
-      if (code != DLC_BAD_INPUT)
-        return Status(code, refusals);
-      if (Variants.size() > 1)
-        refusals.insert(0, "no variant of the bundle takes these shapes: ");
-      return Status(DLC_UNSUPPORTED, refusals);
-    }
+    DLC_RETURN_IF_FAILED(chooseVariant(dims, *created));
     log(DLC_LOG_DEBUG,
         say("prepared variant ", created->program->variant, ": arena of ",
             created->layout.arenaBytes, " bytes"));
@@ -311,10 +311,10 @@ Status Session::prepare(Prepared *&prepared) {
     created->runner = std::make_unique<StepRunner>(
         device(), *created->program, created->layout, *created->table, *Pool,
         Options.mode);
-    slot = std::move(created);
+    known = Shapes.emplace(std::move(dims), std::move(created)).first;
   }
-  slot->lastUse = ++Uses;
-  prepared = Current = slot.get();
+  known->second->lastUse = ++Uses;
+  prepared = Current = known->second.get();
   while (Shapes.size() > kMaxShapes) {
     auto oldest = std::min_element(
         Shapes.begin(), Shapes.end(), [](const auto &a, const auto &b) {

@@ -91,6 +91,7 @@ private:
   Status chooseVariants();
   Status describePorts();
   Status prepare(Prepared *&prepared);
+  Status chooseVariant(const std::vector<Dims> &dims, Prepared &prepared);
   Status tryVariant(size_t variant, const std::vector<Dims> &dims,
                     Prepared &prepared);
 

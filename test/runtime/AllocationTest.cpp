@@ -8,11 +8,15 @@
 
 static std::atomic<bool> isCounting = false;
 static std::atomic<int> allocations = 0;
+/// How many allocations succeed until one fails; below zero: all.
+static std::atomic<int> untilFailure = -1;
 
 // Not inlined, or the compiler sees free() for what new gave.
 __attribute__((noinline)) void *operator new(size_t bytes) {
   if (isCounting)
     allocations++;
+  if (untilFailure >= 0 && untilFailure-- == 0)
+    throw std::bad_alloc();
   if (void *memory = malloc(bytes))
     return memory;
   throw std::bad_alloc();
@@ -25,6 +29,38 @@ __attribute__((noinline)) void operator delete(void *memory, size_t) noexcept {
 }
 
 using namespace dlc::test;
+
+TEST(Allocation, ShapesThatRanOutOfMemoryLeaveNothingBehind) {
+  PlanMaker m;
+  uint32_t n = m.symbol("N", Home::HostArgument, 1, 1000, 0, 0);
+  uint32_t N = m.pool.symbol(n), bytes = m.pool.mul(N, m.pool.constant(4));
+  uint32_t x = m.buffer(Space::Input, bytes),
+           y = m.buffer(Space::Output, bytes);
+  m.port(m.plan->inputs, "x", ElementType::F32, {N}, x);
+  m.port(m.plan->outputs, "y", ElementType::F32, {N}, y);
+  m.copy(x, y, bytes);
+  Fixture f(m);
+  std::vector<float> data = randomFloats(1000, 1);
+  // Fails once at each allocation, each time for shapes of its own.
+  int64_t size = 1;
+  for (bool failed = true; failed; size++) {
+    ASSERT_LT(size, 500);
+    ASSERT_EQ(f.bind(0, data, DLC_F32, {size}), DLC_OK);
+    untilFailure = int(size) - 1;
+    dlc_status status = dlc_session_run(f.session);
+    failed = untilFailure < 0;
+    untilFailure = -1;
+    ASSERT_EQ(status, failed ? DLC_OUT_OF_MEMORY : DLC_OK) << dlc_last_error();
+  }
+  EXPECT_GT(size, 10);
+  // Past the number of shapes that a session keeps.
+  for (int64_t last = size + 40; size < last; size++) {
+    ASSERT_EQ(f.bind(0, data, DLC_F32, {size}), DLC_OK);
+    ASSERT_EQ(dlc_session_run(f.session), DLC_OK) << dlc_last_error();
+    EXPECT_EQ(f.result<float>(0),
+              std::vector<float>(data.begin(), data.begin() + size));
+  }
+}
 
 TEST(Allocation, NoneOnTheHotPath) {
   // Two streams, a fill, copies and state.
