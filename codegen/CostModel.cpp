@@ -3,6 +3,7 @@
 #include "codegen/CostModel.h"
 
 #include "codegen/Emitter.h"
+#include "codegen/emitters/ImageConv.h"
 
 using namespace dlc;
 using namespace dlc::codegen;
@@ -17,6 +18,11 @@ llvm::Expected<Estimate> codegen::CostModel::price(const FusionOp &fusion,
   if (!emitted)
     return emitted.takeError();
   return estimate(unit, emitted->emission, context);
+}
+
+bool codegen::CostModel::readsImages(const Op &conv,
+                                     const Target &target) const {
+  return isImageConv(conv, target);
 }
 
 /// Weights of a 16-bit product are stored with k innermost, as wgmma reads
@@ -52,6 +58,8 @@ Layout codegen::CostModel::preferredLayout(const Op &op, int operand,
     return operand <= 0 ? Layout::channelsLast(rank) : Layout();
   case OpKind::Conv: {
     auto conv = llvm::cast<ConvOp>(&op);
+    if (operand >= 0 && isImageConv(op, target))
+      return value->type().layout;
     if (operand != 1 || conv.groups() == 1 ||
         !conv.filter()->type().dim(1).isConstant(1))
       return Layout::channelsLast(rank);

@@ -17,6 +17,8 @@ public:
   Layout preferredLayout(const Op &op, int operand,
                          const Target &target) const override;
 
+  bool readsImages(const Op &conv, const Target &target) const override;
+
 private:
   const SymbolTable &symbols;
 };

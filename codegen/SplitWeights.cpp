@@ -12,7 +12,7 @@ using namespace dlc;
 using namespace dlc::codegen;
 
 // What dlc itself widened; a cast of the model is none of it.
-static const Value *widenedFrom(const Value *value) {
+const Value *codegen::widenedFrom(const Value *value) {
   const Op *op = value->definingOp();
   if (!op || op->kind() != OpKind::Convert ||
       op->result()->type().element != DataType::F32)
@@ -23,7 +23,7 @@ static const Value *widenedFrom(const Value *value) {
 }
 
 // The constant that the unit is given as `value`.
-static const Constant *constantGiven(const Value *value, const Unit &unit) {
+const Constant *codegen::constantGiven(const Value *value, const Unit &unit) {
   for (auto [i, outside] : llvm::enumerate(unit.inputs())) {
     if (unit.body().input(unsigned(i)) != value)
       continue;
@@ -57,7 +57,7 @@ static float firstPart(DataType type, float w) {
   return float(loadFloat(type, bytes, 0));
 }
 
-static bool holdsParts(const Constant &weights, DataType narrow) {
+bool codegen::holdsParts(const Constant &weights, DataType narrow) {
   double largest = 0;
   for (int64_t i = 0, n = weights.isSplat() ? 1 : weights.elements(); i < n;
        ++i)

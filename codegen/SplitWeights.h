@@ -16,6 +16,13 @@ struct SplitWeights {
   Constant parts;                   ///< [n][2 depth]
 };
 
+/// `value` of 16 bits, of which this one is a copy in f32; or null.
+const Value *widenedFrom(const Value *value);
+/// The constant that the unit is given as `value` of its body; or null.
+const Constant *constantGiven(const Value *value, const Unit &unit);
+/// Do two parts of this type hold every weight?
+bool holdsParts(const Constant &weights, DataType narrow);
+
 /// Nothing where A is not widened from 16 bits by dlc itself, where B is not
 /// constant, where two 16-bit parts would not hold it to 16 bits of its largest
 /// value, or without tensor cores.

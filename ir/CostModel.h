@@ -25,6 +25,11 @@ public:
   /// result (operand = -1), on `target`.
   virtual Layout preferredLayout(const Op &op, int operand,
                                  const Target &target) const = 0;
+  /// Has `target` a kernel for this convolution of few channels that reads them
+  /// wherever they lie? Then nobody pads or moves them for it.
+  virtual bool readsImages(const Op &conv, const Target &target) const {
+    return false;
+  }
 };
 
 } // namespace dlc

@@ -176,7 +176,7 @@ static bool mayBeHero(FusionKind kind, const Op &op) {
   case FusionKind::Reduction:
     return isReduction(op);
   case FusionKind::Contraction:
-    return isContraction(op);
+    return isContraction(op) || op.kind() == OpKind::Pool;
   case FusionKind::Window:
     return op.kind() == OpKind::Pool;
   case FusionKind::Attention:
@@ -201,6 +201,24 @@ bool isElementwise(const Op &op) {
   }
 }
 
+/// A contraction, or a convolution and the pool over what becomes of it.
+static llvm::Error verifyPooled(const FusionOp &fusion,
+                                llvm::ArrayRef<Op *> body) {
+  const Op &op = *fusion.op();
+  llvm::ArrayRef<int64_t> heroes = fusion.heroes();
+  if (!isContraction(*body[heroes[0]]))
+    return opError(op, "kind contraction begins with a contraction, found " +
+                           body[heroes[0]]->mnemonic());
+  if (heroes.size() == 1)
+    return llvm::Error::success();
+  if (heroes.size() > 2 || body[heroes[1]]->kind() != OpKind::Pool ||
+      body[heroes[0]]->kind() != OpKind::Conv)
+    return opError(op,
+                   "kind contraction has one hero, or conv and pool, found " +
+                       llvm::Twine(heroes.size()));
+  return llvm::Error::success();
+}
+
 static llvm::Error verifyHeroes(const FusionOp &fusion,
                                 llvm::ArrayRef<Op *> body) {
   const Op &op = *fusion.op();
@@ -220,6 +238,8 @@ static llvm::Error verifyHeroes(const FusionOp &fusion,
       fusion.kind() != FusionKind::Loop && fusion.kind() != FusionKind::Group;
   if (needsHero && fusion.heroes().empty())
     return opError(op, "kind " + kind + " needs a hero");
+  if (fusion.kind() == FusionKind::Contraction)
+    return verifyPooled(fusion, body);
   bool severalHeroes = fusion.kind() == FusionKind::Reduction ||
                        fusion.kind() == FusionKind::Attention;
   if (!severalHeroes && fusion.heroes().size() > 1)

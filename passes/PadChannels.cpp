@@ -32,6 +32,11 @@ static bool padChannels(Op *op, Rewriter &rewriter, PassContext &context) {
     context.decline(*op, "its filter is not constant");
     return false;
   }
+  if (context.costs && context.target &&
+      context.costs->readsImages(*op, *context.target)) {
+    context.decline(*op, "its kernel reads the channels wherever they lie");
+    return false;
+  }
   Builder &builder = rewriter.at(op);
   for (unsigned i : {0u, 1u}) {
     Value *operand = op->operand(i);

@@ -239,6 +239,42 @@ bool VerticalFuser::growPrologue(Hero &hero) {
   return hero.joined.size() > before;
 }
 
+// The pool over a convolution's result, where a kernel computes both, and
+// cheaper than two.
+void VerticalFuser::growPools() {
+  if (!context.costs || !context.target)
+    return;
+  for (Hero &conv : heroes) {
+    llvm::SmallVector<Value *, 4> yields = plan.yields(conv.id);
+    if (conv.op->kind() != OpKind::Conv || yields.size() != 1 ||
+        yields[0]->isOutput() || !yields[0]->hasOneUse())
+      continue;
+    Op *op = yields[0]->uses().begin()->op;
+    auto pool = llvm::find_if(heroes, [&](const Hero &h) {
+      return h.op == op && h.joined.empty() && op->kind() == OpKind::Pool;
+    });
+    if (pool == heroes.end())
+      continue;
+    llvm::Expected<double> apart = plan.price(conv.id, context),
+                           alone = plan.price(pool->id, context);
+    plan.leave(pool->id, op);
+    plan.join(conv.id, op, false);
+    plan.cluster(conv.id).heroes.push_back(op);
+    llvm::Expected<double> together = plan.price(conv.id, context);
+    if (together && apart && alone && *together < *apart + *alone) {
+      plan.cluster(pool->id).abandoned = true;
+      conv.joined.push_back(op);
+    } else {
+      plan.cluster(conv.id).heroes.pop_back();
+      plan.leave(conv.id, op);
+      plan.join(pool->id, op, false);
+    }
+    for (llvm::Expected<double> *price : {&together, &apart, &alone})
+      if (!*price)
+        llvm::consumeError(price->takeError());
+  }
+}
+
 void VerticalFuser::settle(Hero &hero) {
   for (;;) {
     std::string why = plan.whyNoKernel(hero.id, context);
@@ -284,6 +320,7 @@ bool VerticalFuser::run(Rewriter &rewriter) {
         again = true;
       }
   }
+  growPools();
   for (Hero &hero : heroes)
     if (hero.joined.empty())
       plan.cluster(hero.id).abandoned = true;

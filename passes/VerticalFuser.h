@@ -38,6 +38,7 @@ private:
   bool paysAsPrologue(Hero &hero, Op *op);
   bool join(Hero &hero, Op *op, bool asCopy, FusionPlaces::Info info);
   void dropLast(Hero &hero);
+  void growPools();
   /// Drops what joined last until limits and prices are met.
   void settle(Hero &hero);
 

@@ -123,6 +123,22 @@ TMA = [
     ("rows of the next tile stored", "contraction_tma_store.cuh",
      r"at\.m \+ row<I>\(\) < at\.end &&", ""),
 ]
+IMAGE_CONV = [
+    ("missing cp.async wait", "image_conv.cuh", r"cp_wait<0>\(\);", ""),
+    ("missing fence.proxy.async", "image_conv.cuh", r"\{ fence_async_proxy\(\); \}", "{}"),
+    ("band read before it is complete", "image_conv.cuh",
+     r"publish\(\);\n    sync_block\(\);", "publish();"),
+    ("staging read before it is complete", "image_conv.cuh",
+     r"sync_block\(\);\n      store", "store"),
+    ("staging overwritten while it is read", "image_conv.cuh",
+     r"column0, left\);\n      sync_block\(\);", "column0, left);"),
+    ("pixels behind the image", "image_conv.cuh", r"xe < X::In", "xe <= X::In"),
+    ("rows behind the image", "image_conv.cuh", r"y < Y::In", "y <= Y::In"),
+    ("columns behind the result", "image_conv.cuh", r" && x \+ s < X::Out\)", ")"),
+    ("row of another window", "image_conv.cuh", r"y \+= taken;", "y += 1;"),
+    ("products not waited for", "image_conv.cuh", r"wgmma_wait<0>\(\);", ""),
+    ("taps exchanged", "image_conv.cuh", r"g & 1 \? Smem", "g & 2 ? Smem"),
+]
 
 
 def main():
@@ -172,6 +188,8 @@ def main():
         ("ContractionTest", "contraction.cu",
          [(n, "dlc/" + f, p, t) for n, f, p, t in CONTRACTION]),
         ("TmaTest", "tma.cu", [(n, "dlc/" + f, p, t) for n, f, p, t in TMA]),
+        ("ImageConvTest", "image_conv.cu",
+         [(n, "dlc/" + f, p, t) for n, f, p, t in IMAGE_CONV]),
     ]
     for program, source, mutants in groups:
         if only and only not in program:

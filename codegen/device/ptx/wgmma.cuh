@@ -9,6 +9,11 @@
 //   Wgmma<T, N>::rs<TB>(d, regs, b, keep)    16-bit A in registers
 //   wgmma_fence(), wgmma_commit(), wgmma_wait<N>(), wgmma_hold(d)
 //   descriptor128(a)                         rows of 128 bytes, 128 B swizzle
+//   descriptor_plain(a, half, group)         rows of 16 bytes that follow each
+//                                            other: the other half of a row of
+//                                            k is `half` bytes further on,
+//                                            eight rows `group`; they may
+//                                            overlap
 //
 // keep = 0 starts from zero. d[4 j + e] of lane l of warp w is row 16 w + l / 4
 // + 8 (e / 2), column 8 j + 2 (l % 4) + e % 2. N is a multiple of 8 up to 256.
@@ -21,6 +26,12 @@ template <class T, int N> struct Wgmma;
 DLC_DEVICE uint64_t descriptor128(uint32_t a) {
   return uint64_t((a & 0x3FFFF) >> 4) | 1ull << 16 |
          uint64_t(1024 >> 4) << 32 | 1ull << 62;
+}
+/// Addresses and distances are multiples of 16.
+DLC_DEVICE uint64_t descriptor_plain(uint32_t a, uint32_t half,
+                                     uint32_t group) {
+  return uint64_t((a & 0x3FFFF) >> 4) | uint64_t(half >> 4) << 16 |
+         uint64_t(group >> 4) << 32;
 }
 #ifdef DLC_HOST
 namespace twin {
