@@ -77,7 +77,7 @@ public:
   ImageConvProblem problem;
 
 private:
-  void printValue();
+  llvm::Error printValue();
   llvm::Error printResult();
   Constant arranged(const ImageConvTiling &tiling) const;
 
@@ -151,7 +151,7 @@ Constant Printer::arranged(const ImageConvTiling &tiling) const {
       TensorType(in, {Dim(tiles * steps * 2 * bm), Dim(8)}), std::move(data));
 }
 
-void Printer::printValue() {
+llvm::Error Printer::printValue() {
   BodyPrinter printer(kernel, 1);
   const Shape &shape = conv.operand(0)->type().shape;
   Coordinates at;
@@ -163,6 +163,7 @@ void Printer::printValue() {
                      "c, Index y, Index x) {\n" +
                      printer.take(4) + "    return convert<In>(" + x +
                      ");\n  }\n";
+  return printer.takeError();
 }
 
 llvm::Error Printer::printResult() {
@@ -201,7 +202,8 @@ llvm::Error Printer::print(const ImageConvTiling &tiling) {
          ";\n  using Out = " + storageName(result.element).str() +
          ";\n  static DLC_DEVICE Index images(const P &p) { return " +
          kernel.index().print(result.shape[0]) + "; }\n";
-  printValue();
+  if (llvm::Error e = printValue())
+    return e;
   out += "  static DLC_DEVICE const In *weights(const P &p) {\n    return " +
          kernel.weight(arranged(tiling)) + ";\n  }\n";
   if (llvm::Error e = printResult())
@@ -251,7 +253,8 @@ public:
     problem->images = typicalImages(result.shape[0], context.symbols);
     problem->inputBytes = 0;
     for (const Value *v : unit.inputs())
-      if (v->type().elementCount() == conv.operand(0)->type().elementCount())
+      if (v &&
+          v->type().elementCount() == conv.operand(0)->type().elementCount())
         problem->inputBytes += bitWidth(v->type().element) / 8;
     Printer printer(kernel, conv, pool, *problem);
     if (llvm::Error e = printer.readFilter())
