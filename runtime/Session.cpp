@@ -287,10 +287,7 @@ Status Session::chooseVariant(const std::vector<Dims> &dims,
   return Status(DLC_UNSUPPORTED, refusals);
 }
 
-Status Session::prepare(Prepared *&prepared) {
-  if ((prepared = Current))
-    return Status();
-  std::vector<Dims> dims;
+Status Session::boundShapes(std::vector<Dims> &dims) const {
   for (size_t i = 0; i < Inputs.size(); i++) {
     if (!Inputs[i].tensor)
       return Status(DLC_BAD_INPUT,
@@ -298,6 +295,14 @@ Status Session::prepare(Prepared *&prepared) {
     const dlc_tensor &tensor = *Inputs[i].tensor;
     dims.emplace_back(tensor.dims, tensor.dims + tensor.rank);
   }
+  return Status();
+}
+
+Status Session::prepare(Prepared *&prepared) {
+  if ((prepared = Current))
+    return Status();
+  std::vector<Dims> dims;
+  DLC_RETURN_IF_FAILED(boundShapes(dims));
   auto known = Shapes.find(dims);
   if (known == Shapes.end()) {
     // Entered when it is whole: memory may run out on the way.
@@ -342,10 +347,56 @@ Status Session::variant(size_t &variant) {
 
 // ---- running ----------------------------------------------------------------
 
+/// Whether a run may join the capture of the caller's stream: nothing may be
+/// waited for or loaded meanwhile, and each replay repeats what is recorded.
+Status Session::checkCapture() const {
+  auto refuse = [](dlc_status code, std::string why) {
+    return Status(code, say("the stream is being captured: ", why));
+  };
+  std::vector<Dims> dims;
+  DLC_RETURN_IF_FAILED(boundShapes(dims));
+  auto known = Shapes.find(dims);
+  if (known == Shapes.end() || !known->second->hasRun)
+    return refuse(DLC_INVALID_ARGUMENT,
+                  "run once before with these shapes, so that kernels and "
+                  "memory are there");
+  if (Profiler)
+    return refuse(DLC_INVALID_ARGUMENT,
+                  "a profiler has each step waited for, take it off");
+  const Prepared &prepared = *known->second;
+  if (!prepared.runner->isStraight())
+    return refuse(DLC_UNSUPPORTED,
+                  "the model needs the host while it runs (a branch, a loop "
+                  "or a value that the host reads)");
+  for (size_t i = 0; i < Outputs.size(); i++)
+    if (prepared.layout.outputs[i].dynamic)
+      return refuse(DLC_UNSUPPORTED,
+                    say(outputName(i), " has a size that only the device "
+                                       "knows, and the host waits for it"));
+  for (const auto &variable : prepared.program->plan->states) {
+    auto state = States.find(variable->name);
+    if (state == States.end() || !state->second.isInitialised ||
+        state->second.memory.bytes() != prepared.layout.bytes[variable->buffer])
+      return refuse(DLC_INVALID_ARGUMENT,
+                    say("state \"", variable->name,
+                        "\" is at its beginning, and each replay would set it "
+                        "back to that; run once before"));
+  }
+  return Status();
+}
+
 Status Session::run(std::optional<Stream> stream) {
   Stream on = stream.value_or(OwnStream);
-  // On the same stream the runs follow each other by themselves.
-  if (on != LastStream)
+  DLC_RETURN_IF_FAILED(device().isCapturing(on, Capturing));
+  if (Capturing && !stream)
+    return Status(DLC_INVALID_ARGUMENT,
+                  "the session's stream is being captured: dlc_session_run "
+                  "waits for the end of the run, dlc_session_run_on does not");
+  if (Capturing)
+    DLC_RETURN_IF_FAILED(checkCapture());
+  // On the same stream the runs follow each other by themselves, and what is
+  // captured does not run now.
+  if (!Capturing && on != LastStream)
     DLC_RETURN_IF_FAILED(wait());
   for (size_t i = 0; i < Inputs.size(); i++)
     if (Inputs[i].tensor && !Inputs[i].tensor->data &&
@@ -356,18 +407,19 @@ Status Session::run(std::optional<Stream> stream) {
     output.isValid = false;
   Prepared *prepared = nullptr;
   DLC_RETURN_IF_FAILED(prepare(prepared));
+  DLC_RETURN_IF_FAILED(setBases(*prepared));
 
-  LastStream = on;
-  InFlight = true;
-  DLC_RETURN_IF_FAILED(setBases(*prepared, on));
-
+  // A captured run belongs to the caller's graph: there is nothing to wait for.
+  if (!Capturing) {
+    LastStream = on;
+    InFlight = true;
+  }
+  DLC_RETURN_IF_FAILED(fillBases(*prepared, on));
   StepRunner &runner = *prepared->runner;
   runner.reset();
   runner.setProfiler(Profiler, ProfilerUser);
-  bool capturing = false;
-  DLC_RETURN_IF_FAILED(device().isCapturing(on, capturing));
   bool replays = Options.graphs && device().hasGraphs() && !Profiler &&
-                 !capturing && runner.isStraight();
+                 !Capturing && runner.isStraight();
   if (replays)
     DLC_RETURN_IF_FAILED(
         prepared->replay.run(device(), *prepared->program, prepared->layout,
@@ -376,9 +428,7 @@ Status Session::run(std::optional<Stream> stream) {
     DLC_RETURN_IF_FAILED(runner.run(on));
   for (size_t i = 0; i < Outputs.size(); i++)
     DLC_RETURN_IF_FAILED(finishOutput(*prepared, i, on));
-  // A captured run belongs to the caller's graph: there is nothing to wait for.
-  if (capturing)
-    InFlight = false;
+  prepared->hasRun |= !Profiler;
   return stream ? Status() : wait();
 }
 

@@ -70,6 +70,7 @@ private:
     std::unique_ptr<StepRunner> runner;
     Replay replay;
     uint64_t lastUse = 0;
+    bool hasRun = false; ///< outside of a capture and as it will run there
   };
   struct Input {
     std::optional<dlc_tensor> tensor;
@@ -90,15 +91,24 @@ private:
   Device &device() const { return Owner->device(); }
   Status chooseVariants();
   Status describePorts();
+  Status boundShapes(std::vector<Dims> &dims) const;
   Status prepare(Prepared *&prepared);
   Status chooseVariant(const std::vector<Dims> &dims, Prepared &prepared);
   Status tryVariant(size_t variant, const std::vector<Dims> &dims,
                     Prepared &prepared);
 
-  Status setBases(Prepared &prepared, Stream stream);
-  Status setInput(Prepared &prepared, size_t index, Stream stream);
+  Status checkCapture() const;
+  // These find memory for everything and leave the stream alone.
+  Status setBases(Prepared &prepared);
+  Status setInput(Prepared &prepared, size_t index);
   Status setOutput(Prepared &prepared, size_t index);
-  Status setStates(Prepared &prepared, Stream stream);
+  Status setStates(Prepared &prepared);
+  Status reserve(DeviceMemory &memory, uint64_t bytes, std::string_view what);
+  // And these write what the steps begin with.
+  Status fillBases(Prepared &prepared, Stream stream);
+  Status poison(Prepared &prepared, Stream stream);
+  Status fillInput(Prepared &prepared, size_t index, Stream stream);
+  Status fillStates(Prepared &prepared, Stream stream);
   Status finishOutput(Prepared &prepared, size_t index, Stream stream);
   Status trueShape(Prepared &prepared, size_t index, Stream stream, Dims &dims);
   std::string outputName(size_t index) const {
@@ -114,6 +124,7 @@ private:
   Stream OwnStream = nullptr;
   Stream LastStream = nullptr;
   bool InFlight = false;
+  bool Capturing = false; ///< the run's stream, by the caller
 
   std::vector<Input> Inputs;
   std::vector<Output> Outputs;

@@ -15,7 +15,18 @@ static bool isUsable(const Device &device, const dlc_tensor &tensor,
   return isThere && reinterpret_cast<uintptr_t>(tensor.data) % alignment == 0;
 }
 
-Status Session::setBases(Prepared &prepared, Stream stream) {
+/// The driver gives no memory while the caller captures.
+Status Session::reserve(DeviceMemory &memory, uint64_t bytes,
+                        std::string_view what) {
+  if (Capturing && !memory.holds(bytes))
+    return Status(DLC_INVALID_ARGUMENT,
+                  say("the stream is being captured: ", what,
+                      " has no memory yet, run once before with everything "
+                      "bound as now"));
+  return memory.reserve(device(), bytes, what);
+}
+
+Status Session::setBases(Prepared &prepared) {
   const PlanT &plan = *prepared.program->plan;
   const Layout &layout = prepared.layout;
   BufferTable &table = *prepared.table;
@@ -26,19 +37,10 @@ Status Session::setBases(Prepared &prepared, Stream stream) {
                   say("the arena has ", CallerArenaBytes,
                       " bytes, these shapes need ", layout.arenaBytes));
   if (!arena) {
-    DLC_RETURN_IF_FAILED(
-        Arena.reserve(device(), layout.arenaBytes, "the arena"));
+    DLC_RETURN_IF_FAILED(reserve(Arena, layout.arenaBytes, "the arena"));
     arena = Arena.data();
   }
-  DLC_RETURN_IF_FAILED(
-      Cells.reserve(device(), layout.cellBytes, "device cells"));
-  // What is read before it is written shows as NaN, or as a count below zero.
-  if (Options.mode.seed) {
-    DLC_RETURN_IF_FAILED(
-        device().fill(arena, 0xff, 1, layout.arenaBytes, stream));
-    DLC_RETURN_IF_FAILED(
-        device().fill(Cells.data(), 0xff, 1, layout.cellBytes, stream));
-  }
+  DLC_RETURN_IF_FAILED(reserve(Cells, layout.cellBytes, "device cells"));
 
   table.clear();
   for (uint32_t i = 0; i < plan.buffers.size(); i++) {
@@ -53,15 +55,10 @@ Status Session::setBases(Prepared &prepared, Stream stream) {
       table.setBase(i, prepared.program->weights[buffer.weight]);
   }
   for (size_t i = 0; i < Inputs.size(); i++)
-    DLC_RETURN_IF_FAILED(setInput(prepared, i, stream));
-  DLC_RETURN_IF_FAILED(setStates(prepared, stream));
+    DLC_RETURN_IF_FAILED(setInput(prepared, i));
+  DLC_RETURN_IF_FAILED(setStates(prepared));
   for (size_t i = 0; i < Outputs.size(); i++)
     DLC_RETURN_IF_FAILED(setOutput(prepared, i));
-  if (Options.mode.seed)
-    for (uint32_t i = 0; i < plan.buffers.size(); i++)
-      if (plan.buffers[i]->space == Space::Output && table.base(i))
-        DLC_RETURN_IF_FAILED(
-            device().fill(table.base(i), 0xff, 1, layout.bytes[i], stream));
   for (uint32_t i = 0; i < plan.buffers.size(); i++)
     if (plan.buffers[i]->alias == kNone && !table.base(i) && layout.bytes[i])
       return Status(DLC_BAD_BUNDLE,
@@ -70,7 +67,31 @@ Status Session::setBases(Prepared &prepared, Stream stream) {
   return Status();
 }
 
-Status Session::setInput(Prepared &prepared, size_t index, Stream stream) {
+Status Session::fillBases(Prepared &prepared, Stream stream) {
+  if (Options.mode.seed)
+    DLC_RETURN_IF_FAILED(poison(prepared, stream));
+  for (size_t i = 0; i < Inputs.size(); i++)
+    DLC_RETURN_IF_FAILED(fillInput(prepared, i, stream));
+  return fillStates(prepared, stream);
+}
+
+/// What is read before it is written shows as NaN, or as a count below zero.
+Status Session::poison(Prepared &prepared, Stream stream) {
+  const PlanT &plan = *prepared.program->plan;
+  const Layout &layout = prepared.layout;
+  uint8_t *arena = CallerArena ? CallerArena : Arena.data();
+  DLC_RETURN_IF_FAILED(
+      device().fill(arena, 0xff, 1, layout.arenaBytes, stream));
+  DLC_RETURN_IF_FAILED(
+      device().fill(Cells.data(), 0xff, 1, layout.cellBytes, stream));
+  for (uint32_t i = 0; i < plan.buffers.size(); i++)
+    if (plan.buffers[i]->space == Space::Output && prepared.table->base(i))
+      DLC_RETURN_IF_FAILED(device().fill(prepared.table->base(i), 0xff, 1,
+                                         layout.bytes[i], stream));
+  return Status();
+}
+
+Status Session::setInput(Prepared &prepared, size_t index) {
   uint32_t buffer = prepared.program->plan->inputs[index]->buffer;
   const dlc_tensor &tensor = *Inputs[index].tensor;
   uint32_t alignment = prepared.program->plan->buffers[buffer]->alignment;
@@ -79,26 +100,45 @@ Status Session::setInput(Prepared &prepared, size_t index, Stream stream) {
     return Status();
   }
   DeviceMemory &staging = Inputs[index].staging;
-  DLC_RETURN_IF_FAILED(staging.reserve(device(), tensor.bytes, "an input"));
+  if (!staging.holds(tensor.bytes))
+    DLC_RETURN_IF_FAILED(reserve(
+        staging, tensor.bytes, say("input \"", InputPorts[index].name, "\"")));
   prepared.table->setBase(buffer, staging.data());
-  return tensor.memory == DLC_MEMORY_DEVICE
-             ? device().copy(staging.data(), tensor.data, tensor.bytes, stream)
-             : device().copyIn(staging.data(), tensor.data, tensor.bytes,
-                               stream);
+  return Status();
 }
 
-Status Session::setStates(Prepared &prepared, Stream stream) {
-  const PlanT &plan = *prepared.program->plan;
-  for (const auto &variable : plan.states) {
+Status Session::fillInput(Prepared &prepared, size_t index, Stream stream) {
+  uint32_t buffer = prepared.program->plan->inputs[index]->buffer;
+  const dlc_tensor &tensor = *Inputs[index].tensor;
+  if (isUsable(device(), tensor,
+               prepared.program->plan->buffers[buffer]->alignment))
+    return Status();
+  uint8_t *staging = Inputs[index].staging.data();
+  return tensor.memory == DLC_MEMORY_DEVICE
+             ? device().copy(staging, tensor.data, tensor.bytes, stream)
+             : device().copyIn(staging, tensor.data, tensor.bytes, stream);
+}
+
+Status Session::setStates(Prepared &prepared) {
+  for (const auto &variable : prepared.program->plan->states) {
     uint64_t bytes = prepared.layout.bytes[variable->buffer];
     StateMemory &state = States[variable->name];
     if (!state.memory.data() || state.memory.bytes() != bytes) {
       state.memory.reset();
-      DLC_RETURN_IF_FAILED(state.memory.reserve(
-          device(), bytes, say("state \"", variable->name, "\"")));
+      DLC_RETURN_IF_FAILED(
+          reserve(state.memory, bytes, say("state \"", variable->name, "\"")));
       state.isInitialised = false;
     }
     prepared.table->setBase(variable->buffer, state.memory.data());
+  }
+  return Status();
+}
+
+Status Session::fillStates(Prepared &prepared, Stream stream) {
+  const PlanT &plan = *prepared.program->plan;
+  for (const auto &variable : plan.states) {
+    uint64_t bytes = prepared.layout.bytes[variable->buffer];
+    StateMemory &state = States[variable->name];
     if (state.isInitialised)
       continue;
     if (variable->initial == kNone) {
@@ -177,9 +217,8 @@ Status Session::setOutput(Prepared &prepared, size_t index) {
   }
   if (!isOwn && (output.bound || Allocate))
     return Status();
-  if (output.own.bytes() < bytes || !output.own.data())
-    DLC_RETURN_IF_FAILED(
-        output.own.reserve(device(), bytes, outputName(index)));
+  if (!output.own.holds(bytes))
+    DLC_RETURN_IF_FAILED(reserve(output.own, bytes, outputName(index)));
   if (isOwn)
     table.setBase(buffer, output.own.data());
   return Status();

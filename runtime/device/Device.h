@@ -157,9 +157,10 @@ public:
   }
   ~DeviceMemory() { reset(); }
 
+  bool holds(uint64_t bytes) const { return Data && Bytes >= bytes; }
   /// At least this much, keeping what there is when it is enough.
   Status reserve(Device &device, uint64_t bytes, std::string_view what) {
-    if (Data && Bytes >= bytes)
+    if (holds(bytes))
       return Status();
     reset();
     DLC_RETURN_IF_FAILED(device.allocate(bytes, what, Data));

@@ -327,6 +327,92 @@ TEST_F(CudaSession, JoinsTheCallersCapture) {
   }
 }
 
+TEST_F(CudaSession, KeepsTheCaptureThatItCannotJoin) {
+  dlc::cuda::StreamHandle stream = nullptr;
+  cuda(Driver->streamCreate(&stream, dlc::cuda::kStreamNonBlocking));
+  auto refused = [&](dlc::Session &session, dlc_status status,
+                     const std::string &part) {
+    cuda(Driver->streamBeginCapture(stream, dlc::cuda::kCaptureThreadLocal));
+    EXPECT_EQ(dlc_session_run_on(session.handle(), stream), status);
+    std::string said = dlc_last_error();
+    EXPECT_EQ(said.find("the stream is being captured: " + part), 0u) << said;
+    // It was not invalidated.
+    dlc::cuda::GraphHandle graph = nullptr;
+    cuda(Driver->streamEndCapture(stream, &graph));
+    EXPECT_NE(graph, nullptr);
+    cuda(Driver->graphDestroy(graph));
+  };
+  Chain chain{6, 3};
+  BundleFile file = fileOf(chainVariant(chain));
+  dlc::Bundle bundle(file.span().data(), file.size);
+  dlc::Session session(bundle);
+  std::vector<float> x = randomFloats(1000, 2);
+  session.bindInput("x", dlc::tensor(x.data(), {1000}));
+  refused(session, DLC_INVALID_ARGUMENT, "run once before with these shapes");
+  session.run();
+  EXPECT_EQ(session.output<float>("y"), scaled(x, chain));
+
+  dlc::bundle::VariantContent variant = runnableVariant();
+  variant.target = "portable";
+  BundleFile other = fileOf(std::move(variant));
+  dlc::Bundle controlled(other.span().data(), other.size);
+  dlc::Session needsHost(controlled);
+  int64_t count = 3;
+  needsHost.bindInput("x", dlc::tensor(x.data(), {2, 4}));
+  needsHost.bindInput("count", dlc::tensor(&count, {}));
+  needsHost.run();
+  refused(needsHost, DLC_UNSUPPORTED, "the model needs the host");
+  cuda(Driver->streamDestroy(stream));
+}
+
+TEST_F(CudaSession, StateGoesOnInTheCallersGraph) {
+  // y = h, then h = x.
+  PlanMaker m;
+  uint32_t bytes = m.pool.constant(4000), n = m.pool.constant(1000);
+  uint32_t x = m.buffer(Space::Input, bytes),
+           y = m.buffer(Space::Output, bytes);
+  m.port(m.plan->inputs, "x", ElementType::F32, {n}, x);
+  m.port(m.plan->outputs, "y", ElementType::F32, {n}, y);
+  auto variable = std::make_unique<StateVariableT>();
+  variable->name = "h";
+  variable->buffer = m.buffer(Space::State, bytes);
+  m.copy(variable->buffer, y, bytes);
+  m.plan->states.push_back(std::move(variable));
+  StateT store;
+  store.from = x;
+  m.step(std::move(store));
+  dlc::bundle::VariantContent variant = hostVariant(m);
+  variant.target = "portable";
+  BundleFile file = fileOf(std::move(variant));
+  dlc::Bundle bundle(file.span().data(), file.size);
+  dlc::Session session(bundle);
+  std::vector<float> before = randomFloats(1000, 1);
+  DeviceArray in(session, before), out(session, std::vector<float>(1000, NAN));
+  session.bindInput("x", in.tensor);
+  session.bindOutput("y", out.tensor);
+  session.run();
+  dlc::cuda::StreamHandle stream = nullptr;
+  cuda(Driver->streamCreate(&stream, dlc::cuda::kStreamNonBlocking));
+  cuda(Driver->streamBeginCapture(stream, dlc::cuda::kCaptureThreadLocal));
+  session.runOn(stream);
+  dlc::cuda::GraphHandle graph = nullptr;
+  cuda(Driver->streamEndCapture(stream, &graph));
+  dlc::cuda::GraphExec executable = nullptr;
+  cuda(Driver->graphInstantiate(&executable, graph, 0));
+  for (uint32_t seed : {2, 3, 4}) {
+    std::vector<float> next = randomFloats(1000, seed);
+    dlc::check(
+        dlc_session_copy_from_host(session.handle(), &in.tensor, next.data()));
+    cuda(Driver->graphLaunch(executable, stream));
+    cuda(Driver->streamSynchronize(stream));
+    EXPECT_EQ(out.values(), before);
+    before = next;
+  }
+  cuda(Driver->graphExecDestroy(executable));
+  cuda(Driver->graphDestroy(graph));
+  cuda(Driver->streamDestroy(stream));
+}
+
 TEST_F(CudaSession, ControlFlowGivesWhatTheHostGives) {
   // Copies, fills, a branch, a loop, state and a counted output.
   dlc::bundle::BundleBuilder builder;

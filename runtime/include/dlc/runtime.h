@@ -254,8 +254,9 @@ DLC_API dlc_status dlc_session_set_profiler(dlc_session *session,
 DLC_API dlc_status dlc_session_run(dlc_session *session);
 
 /* Runs on the caller's CUstream and returns before the end where the model
- * allows. On a stream that is being captured the steps join the capture. The
- * host device ignores the stream. */
+ * allows. On a stream that is being captured the steps join the capture, if the
+ * same run has been made before and needs no host; else it is refused before
+ * the stream is touched. The host device ignores the stream. */
 DLC_API dlc_status dlc_session_run_on(dlc_session *session, void *stream);
 
 /* The CUstream that dlc_session_run uses, for callers that order work of their
