@@ -5,27 +5,23 @@
 #include <algorithm>
 
 namespace dlc::host {
-uint8_t *remote(uint32_t a) {
-  if (a >> 24 >= worker->blocks.size())
-    fail("shared address %#x names block %u of a cluster of %zu", a, a >> 24,
-         worker->blocks.size());
-  return worker->blocks[a >> 24].view.smem + (a & 0xFFFFFF);
+void badBlock(uint32_t a) {
+  fail("shared address %#x names block %u of a cluster of %zu", a, a >> 24,
+       worker->blocks.size());
 }
 void badShared(uint32_t a, uint32_t bytes) {
   fail("%u bytes at shared address %#x: the block has %u", bytes, a & 0xFFFFFF,
-       view().smemBytes);
+       blockAt(a).view.smemBytes);
 }
-uint8_t *sharedAt(uint32_t a, uint32_t bytes) {
-  Block &b = worker->blocks[a >> 24 < worker->blocks.size() ? a >> 24 : 0];
-  if ((a & 0xFFFFFF) + bytes > b.view.smemBytes)
-    fail("a copy of %u bytes at shared address %#x: the block has %u", bytes,
-         a & 0xFFFFFF, b.view.smemBytes);
-  return b.view.smem + (a & 0xFFFFFF);
-}
+uint8_t *remote(uint32_t a) { return sharedAt(a, 0); }
 void noteWrite(uint32_t a) {
-  Block &b = worker->blocks[a >> 24];
-  b.writes[(a & 0xFFFFFF) / 16] =
-      (uint64_t(b.fences[me()->id]) << 32 | me()->id) + 1;
+  sharedAt(a, 1);
+  blockAt(a).writes[(a & 0xFFFFFF) / 16] =
+      (uint64_t(blockAt(a).fences[me()->id]) << 32 | me()->id) + 1;
+}
+void noteAsyncWrite(uint32_t a) {
+  sharedAt(a, 1);
+  blockAt(a).writes[(a & 0xFFFFFF) / 16] = 0;
 }
 void proxyFence() { me()->block->fences[me()->id]++; }
 void checkProxy(Block &b, uint32_t offset) {
@@ -116,7 +112,7 @@ static void update(uint32_t a) {
     return;
   m.phase ^= 1;
   m.pending = int16_t(m.count);
-  auto &w = worker->blocks[a >> 24].waiters;
+  auto &w = blockAt(a).waiters;
   for (size_t i = 0; i < w.size();)
     if (w[i].address == a) {
       wake(w[i].fiber);

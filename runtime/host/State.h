@@ -151,11 +151,28 @@ void releaseBarrier(Barrier &b);
 void countClusterArrival();
 
 // SharedMemory.cpp
-uint8_t *remote(uint32_t address);
+[[noreturn]] void badBlock(uint32_t address);
 [[noreturn]] void badShared(uint32_t address, uint32_t bytes);
-/// Shared memory of any block of the cluster, for copies too.
-uint8_t *sharedAt(uint32_t address, uint32_t bytes);
+/// The block of the cluster that an address names.
+inline Block &blockAt(uint32_t address) {
+  if (address >> 24 >= worker->blocks.size())
+    badBlock(address);
+  return worker->blocks[address >> 24];
+}
+/// Shared memory of any block of the cluster; all of the engine goes through
+/// here.
+inline uint8_t *sharedAt(uint32_t address, uint32_t bytes) {
+  const BlockView &v = blockAt(address).view;
+  if (uint64_t(address & 0xFFFFFF) + bytes > v.smemBytes)
+    badShared(address, bytes);
+  return v.smem + (address & 0xFFFFFF);
+}
+/// The same for kernels, which have looked at the bounds.
+uint8_t *remote(uint32_t address);
+/// An ordinary store to the 16 bytes around the address, in adversarial mode.
 void noteWrite(uint32_t address);
+/// One by a copy, which needs no fence.
+void noteAsyncWrite(uint32_t address);
 void proxyFence();
 /// An asynchronous read: fails when the last ordinary store there was not
 /// followed by its writer's fence.proxy.async.

@@ -6,18 +6,18 @@
 namespace dlc::host {
 // One 16-byte chunk at a time; src null: zeros.
 static void copyRow(uint32_t dst, const uint8_t *src, int bytes, int swz) {
-  uint8_t *base = sharedAt(dst, uint32_t(bytes)) - (dst & 0xFFFFFF);
   if (src && worker->adversarial)
     checkGlobal(src, uint64_t(bytes), false);
   for (int x = 0; x < bytes; x += 16) {
-    const uint32_t to = swizzle(dst + uint32_t(x), swz) & 0xFFFFFF;
+    const uint32_t to = swizzle(dst + uint32_t(x), swz);
     const size_t n = size_t(bytes - x < 16 ? bytes - x : 16);
+    uint8_t *chunk = sharedAt(to, uint32_t(n));
     if (src)
-      memcpy(base + to, src + x, n);
+      memcpy(chunk, src + x, n);
     else
-      memset(base + to, 0, n);
+      memset(chunk, 0, n);
     if (worker->adversarial)
-      worker->blocks[dst >> 24].writes[to / 16] = 0;
+      noteAsyncWrite(to);
   }
 }
 // n elements of a row from c0 on; those outside the tensor are zero.
@@ -38,12 +38,12 @@ static void loadRow(uint32_t dst, const TensorMap &m, const uint8_t *p, int c0,
     checkGlobal(from, bytes, false);
   alignas(16) uint8_t t[1024] = {};
   memcpy(t + lo * es, from, bytes);
-  uint8_t *base = sharedAt(dst, uint32_t(n * es)) - (dst & 0xFFFFFF);
   for (int x = 0; x < n * es; x += 16) {
-    const uint32_t to = swizzle(dst + uint32_t(x), m.swizzle) & 0xFFFFFF;
-    memcpy(base + to, t + x, size_t(n * es - x < 16 ? n * es - x : 16));
+    const uint32_t to = swizzle(dst + uint32_t(x), m.swizzle);
+    const size_t n16 = size_t(n * es - x < 16 ? n * es - x : 16);
+    memcpy(sharedAt(to, uint32_t(n16)), t + x, n16);
     if (worker->adversarial)
-      worker->blocks[dst >> 24].writes[to / 16] = 0;
+      noteAsyncWrite(to);
   }
 }
 struct Coords {
@@ -132,24 +132,23 @@ void stAsync(uint32_t a, uint32_t bar, const void *v, int bytes) {
 }
 void tmaStore(const TensorMap *m, uint32_t src, const int (&c)[5]) {
   const int es = m->elementBytes, width = m->box[0];
-  const uint8_t *base =
-      sharedAt(src, uint32_t(width * m->box[1] * es)) - (src & 0xFFFFFF);
   for (int y = 0; y < m->box[1]; y++) {
     if (c[1] + y < 0 || c[1] + y >= int64_t(m->dim[1]))
       continue;
     uint8_t *row = m->base + uint64_t(c[1] + y) * m->stride[0];
     for (int x = 0; x < width * es; x += 16) {
       const uint32_t from =
-          swizzle(src + uint32_t(y * width * es + x), m->swizzle) & 0xFFFFFF;
+          swizzle(src + uint32_t(y * width * es + x), m->swizzle);
+      const uint8_t *chunk = sharedAt(from, 16);
       if (worker->adversarial)
-        checkProxy(*me()->block, from);
+        checkProxy(blockAt(from), from & 0xFFFFFF);
       for (int e = 0; e < 16 / es; e++) {
         const int64_t g = int64_t(c[0]) + x / es + e;
         if (g < 0 || g >= int64_t(m->dim[0]))
           continue;
         if (worker->adversarial)
           checkGlobal(row + g * es, uint64_t(es), true);
-        memcpy(row + g * es, base + from + e * es, size_t(es));
+        memcpy(row + g * es, chunk + e * es, size_t(es));
       }
     }
   }

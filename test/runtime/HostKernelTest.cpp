@@ -52,6 +52,7 @@ static BundleFile scaleBundle(const char *name, int64_t count = -1) {
   auto kernel = std::make_unique<KernelT>();
   kernel->name = name;
   kernel->threads = 64;
+  kernel->smem_bytes = 64;
   kernel->parameter_bytes = 40;
   kernel->buffers = 3;
   kernel->cells = kernel->symbols = 1;
@@ -155,6 +156,22 @@ TEST(HostKernel, WritingOutsideABufferIsFound) {
               std::string::npos)
         << error.what();
   }
+}
+
+TEST(HostKernel, NamingABlockOutsideTheClusterIsFound) {
+  for (char last : {'4', '5', '6', '7'})
+    for (uint64_t seed : {0, 1, 2, 3}) {
+      std::string name = std::string("dlc_stray_f32_0000000") + last;
+      BundleFile file = scaleBundle(name.c_str());
+      dlc::Bundle bundle(file.span().data(), file.size);
+      dlc::Session session(bundle, hostOptions(seed));
+      std::vector<float> x = randomFloats(100, 1);
+      session.bindInput("x", dlc::tensor(x.data(), {100}));
+      EXPECT_EQ(dlc_session_run(session.handle()), DLC_KERNEL_ERROR);
+      std::string said = dlc_last_error();
+      EXPECT_NE(said.find("names block 9 of a cluster of 1"), std::string::npos)
+          << name << ": " << said;
+    }
 }
 
 TEST(HostKernel, AMissingEntryPointIsSaid) {

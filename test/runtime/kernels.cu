@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of HostKernelTest: one that is right, and one that writes behind the
-// end of its buffer.
+// Kernels of HostKernelTest: one that is right, one that writes behind the end
+// of its buffer, and some that name a block outside of their cluster.
 #include "dlc/kernel.cuh"
+#include "dlc/ptx/mbarrier.cuh"
 using namespace dlc::dev;
 
 struct ScaleP {
@@ -29,4 +30,20 @@ DLC_KERNEL(dlc_overrun_f32_00000002, ScaleP, 64, 1, 0) {
   for_each_index<1>(p.symbol[0] + 1, [&](int64_t i) {
     st(y, i, ld(x, i < p.symbol[0] ? i : 0));
   });
+}
+
+// Block 9 of a cluster that has one: a barrier at 0, 16 bytes at 16.
+DLC_KERNEL(dlc_stray_f32_00000004, ScaleP, 64, 1, 64) {
+  const uint32_t base = shared_address(smem);
+  st_async(peer_address(base + 16, 9), base, Vec<float, 4>{});
+}
+DLC_KERNEL(dlc_stray_f32_00000005, ScaleP, 64, 1, 64) {
+  const uint32_t base = shared_address(smem);
+  st_async(base + 16, peer_address(base, 9), Vec<float, 4>{});
+}
+DLC_KERNEL(dlc_stray_f32_00000006, ScaleP, 64, 1, 64) {
+  mbar_arrive_remote(shared_address(smem), 9);
+}
+DLC_KERNEL(dlc_stray_f32_00000007, ScaleP, 64, 1, 64) {
+  sts<float>(peer_address(shared_address(smem), 9), 1);
 }
