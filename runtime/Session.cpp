@@ -48,7 +48,9 @@ Status Session::create(std::shared_ptr<DeviceBundle> bundle,
   created->log(DLC_LOG_INFO,
                say("variant ", created->Variants[0], " (", variant.target, " ",
                    variant.precision, ") on ", created->deviceName(), ": ",
-                   program->functions.size(), " kernels loaded in ",
+                   program->functions.size(),
+                   program->functions.size() == 1 ? " kernel" : " kernels",
+                   " loaded in ",
                    int64_t(std::chrono::duration<double, std::milli>(
                                std::chrono::steady_clock::now() - start)
                                .count()),

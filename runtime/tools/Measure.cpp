@@ -2,6 +2,8 @@
 // dlc-run --bench and --profile.
 #include "runtime/tools/Measure.h"
 
+#include "runtime/tools/Counted.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -104,7 +106,8 @@ void dlc::tools::bench(Session &session, std::map<std::string, Array> &inputs,
   double sum = 0;
   for (double time : times)
     sum += time;
-  printf("bench: %zu runs on %s\n", times.size(), session.deviceName().c_str());
+  printf("bench: %s on %s\n", counted(times.size(), "run").c_str(),
+         session.deviceName().c_str());
   printf("  latency         median %.4f ms, p90 %.4f ms, p99 %.4f ms, min %.4f "
          "ms, mean %.4f ms\n",
          percentile(times, 0.5), percentile(times, 0.9),
@@ -174,8 +177,9 @@ void dlc::tools::profile(Session &session, const RunOptions &options) {
                      return percentile(a.microseconds, 0.5) >
                             percentile(b.microseconds, 0.5);
                    });
-  printf("profile: %zu steps, %.1f us in all, median of %d runs on %s\n",
-         profile.steps.size(), sum, done, session.deviceName().c_str());
+  printf("profile: %s, %.1f us in all, median of %s on %s\n",
+         counted(profile.steps.size(), "step").c_str(), sum,
+         counted(size_t(done), "run").c_str(), session.deviceName().c_str());
   printf("  %10s %6s  %-22s %s\n", "us", "share", "grid", "step: nodes");
   for (const ProfiledStep &step : profile.steps) {
     double time = percentile(step.microseconds, 0.5);

@@ -2,6 +2,7 @@
 // dlc-inspect: what is in a bundle. Reads the file and runs nothing of it.
 #include "runtime/bundle/BundleReader.h"
 #include "runtime/plan/Expression.h"
+#include "runtime/tools/Counted.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 
 using namespace dlc;
 using bundle::BundleReader;
+using tools::counted;
 
 static const char *kHelp =
     R"(dlc-inspect: says what is in a bundle. Runs nothing of it.
@@ -86,11 +88,11 @@ static void printVariant(const BundleReader &file, size_t index) {
   if (variant.least_driver)
     printf(", driver for CUDA %u.%u or newer", variant.least_driver / 1000,
            variant.least_driver % 1000 / 10);
-  printf("\n  %zu kernels (%.1f KB), %zu weights (%.2f MB), %zu steps, %u "
-         "stream%s\n",
-         plan.kernels.size(), double(code) / 1e3, plan.weights.size(),
-         double(weights) / 1e6, plan.blocks[0]->steps.size(), plan.streams,
-         plan.streams == 1 ? "" : "s");
+  printf("\n  %s (%.1f KB), %s (%.2f MB), %s, %s\n",
+         counted(plan.kernels.size(), "kernel").c_str(), double(code) / 1e3,
+         counted(plan.weights.size(), "weight").c_str(), double(weights) / 1e6,
+         counted(plan.blocks[0]->steps.size(), "step").c_str(),
+         counted(plan.streams, "stream").c_str());
   std::vector<std::string> names;
   for (const auto &symbol : plan.symbols)
     names.push_back(symbol->name);
@@ -121,9 +123,10 @@ static void printKernels(const BundleReader &file, size_t index) {
       }
   for (size_t i = 0; i < plan.kernels.size(); i++) {
     const plan::KernelT &kernel = *plan.kernels[i];
-    printf("%s: %zu launches, %u threads, %u bytes of shared memory%s%s\n  "
-           "%s\n",
-           kernel.name.c_str(), launches[i], kernel.threads, kernel.smem_bytes,
+    printf("%s: %s, %s, %s of shared memory%s%s\n  %s\n", kernel.name.c_str(),
+           counted(launches[i], "launch", "launches").c_str(),
+           counted(kernel.threads, "thread").c_str(),
+           counted(kernel.smem_bytes, "byte").c_str(),
            kernel.cluster > 1 ? say(", clusters of ", kernel.cluster).c_str()
                               : "",
            kernel.pdl ? ", may start early" : "", joined(nodes[i]).c_str());

@@ -3,6 +3,7 @@
 #include "dlc/runtime.hpp"
 #include "runtime/tools/Array.h"
 #include "runtime/tools/Compare.h"
+#include "runtime/tools/Counted.h"
 #include "runtime/tools/Measure.h"
 #include "runtime/tools/RunOptions.h"
 
@@ -40,12 +41,12 @@ static std::string shapeOf(const dlc_port &port) {
 
 static void list(const Bundle &bundle) {
   std::vector<dlc_variant> variants = bundle.variants();
-  printf("%zu variant%s\n", variants.size(), variants.size() == 1 ? "" : "s");
+  printf("%s\n", counted(variants.size(), "variant").c_str());
   for (size_t i = 0; i < variants.size(); i++) {
     const dlc_variant &v = variants[i];
-    printf("  %zu: %s %s, %zu kernels, %.2f MB of weights, shapes %s", i,
-           v.target, v.precision, v.kernels, double(v.weight_bytes) / 1e6,
-           v.shapes);
+    printf("  %zu: %s %s, %s, %.2f MB of weights, shapes %s", i, v.target,
+           v.precision, counted(v.kernels, "kernel").c_str(),
+           double(v.weight_bytes) / 1e6, v.shapes);
     if (v.least_driver)
       printf(", driver for CUDA %u.%u or newer", v.least_driver / 1000,
              v.least_driver % 1000 / 10);

@@ -331,7 +331,9 @@ TEST(DlcRun, MeasuresAndLists) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   std::tie(status, text) = dlcRun(bundle + " --list");
   EXPECT_EQ(status, 0);
-  EXPECT_NE(text.find("  1: sm_90a fp16, 1 kernels, 0.00 MB of weights, shapes "
+  EXPECT_NE(text.find("  0: host fp32, 0 kernels, "), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  1: sm_90a fp16, 1 kernel, 0.00 MB of weights, shapes "
                       "any, driver for CUDA 13.0 or newer\n"),
             std::string::npos)
       << text;
@@ -395,8 +397,10 @@ TEST(DlcInspect, SaysWhatIsInABundle) {
   says("", "model rich, by test\n");
   says("", "variant 1: sm_90a fp16, shapes any, driver for CUDA 13.0 or newer");
   says("", "  output z: f32 count\n");
+  says("", "  0 kernels (0.0 KB), 1 weight (0.00 MB), 6 steps, 1 stream\n");
+  says("", "  1 kernel (0.0 KB), 0 weights (0.00 MB), 1 step, 2 streams\n");
   says("--kernels --variant=1",
-       "dlc_copy_f16_00000000: 1 launches, 128 threads, 1024 bytes of shared "
+       "dlc_copy_f16_00000000: 1 launch, 128 threads, 1024 bytes of shared "
        "memory, clusters of 2, may start early\n  [node_0]\n");
   says("--source=dlc_copy", "// ---- dlc_copy_f16_00000000.cu\n// kernel\n");
   says("--steps --variant 0",
