@@ -84,11 +84,14 @@ static Session open(const Bundle &bundle, const RunOptions &options) {
     bool hasHost = false;
     for (const dlc_variant &variant : bundle.variants())
       hasHost |= strcmp(variant.target, "host") == 0;
-    if (options.device != DLC_DEVICE_AUTO || !hasHost ||
-        (error.status() != DLC_NO_DEVICE && error.status() != DLC_UNSUPPORTED))
+    bool noDevice = error.status() == DLC_NO_DEVICE;
+    if (options.device != DLC_DEVICE_AUTO ||
+        (!noDevice && (!hasHost || error.status() != DLC_UNSUPPORTED)))
       throw;
     throw Failure(std::string(error.what()) +
-                  "; the bundle runs on the CPU with --device=host");
+                  (hasHost ? "; the bundle runs on the CPU with --device=host"
+                           : "; dlc --target=host makes a bundle that runs "
+                             "here, with --device=host"));
   }
 }
 

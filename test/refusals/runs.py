@@ -67,7 +67,7 @@ CASES = [
     BadRun("input file that is no array", "host", lambda f: [
         HOST, f"--input=x={__file__}"], ["runs.py"]),
     BadRun("no GPU and no host code", "gpu", lambda f: [
-        array(f, "x", random(2, 3))], ["driver|GPU|CUDA"]),
+        array(f, "x", random(2, 3))], ["driver|GPU|CUDA", "dlc --target=host"]),
     BadRun("host device, but no host code in the bundle", "gpu", lambda f: [
         HOST, array(f, "x", random(2, 3))], ["host"]),
     BadRun("host code is run only when asked for by name", "host", lambda f: [

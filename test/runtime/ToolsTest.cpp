@@ -382,6 +382,32 @@ TEST(DlcRun, SaysWhatIsWrong) {
        "the bundle holds host fp32, sm_90a fp16");
 }
 
+TEST(DlcRun, SaysHowToGoOnWithoutAGpu) {
+  Folder folder;
+  std::string bundle = folder / "m.bundle";
+  auto said = [&](bool hasHost) {
+    dlc::bundle::BundleBuilder builder;
+    builder.addVariant(dlc::test::launchVariant());
+    if (hasHost) {
+      dlc::bundle::VariantContent host = dlc::test::launchVariant();
+      host.target = "host";
+      builder.addVariant(std::move(host));
+    }
+    BundleFile file(builder);
+    write(bundle,
+          {reinterpret_cast<const char *>(file.span().data()), file.size});
+    return dlcRun(bundle).second;
+  };
+  if (said(false).find("no GPU: ") == std::string::npos)
+    GTEST_SKIP() << "there is a GPU";
+  EXPECT_TRUE(said(false).ends_with("; dlc --target=host makes a bundle that "
+                                    "runs here, with --device=host\n"))
+      << said(false);
+  EXPECT_TRUE(said(true).ends_with("; the bundle runs on the CPU with "
+                                   "--device=host\n"))
+      << said(true);
+}
+
 TEST(DlcInspect, SaysWhatIsInABundle) {
   Folder folder;
   BundleFile file = dlc::test::richBundle();
