@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace dlc;
@@ -224,6 +225,25 @@ static void makeFolder(const std::string &path) {
   }
 }
 
+/// Whether makeFolder can do it, before anything has run.
+static void checkFolder(const std::string &path) {
+  std::string place = path;
+  struct stat found;
+  while (stat(place.c_str(), &found) != 0) {
+    if (errno != ENOENT)
+      throw Failure("cannot save into \"" + path + "\": " + strerror(errno));
+    size_t slash = place.rfind('/');
+    place.resize(slash == std::string::npos ? 0 : slash);
+    if (place.empty())
+      place = slash == 0 ? "/" : ".";
+  }
+  if (!S_ISDIR(found.st_mode) || access(place.c_str(), W_OK | X_OK) != 0)
+    throw Failure("cannot save into \"" + path + "\": " +
+                  (S_ISDIR(found.st_mode)
+                       ? "no permission to write into \"" + place + "\""
+                       : "\"" + place + "\" is not a folder"));
+}
+
 static std::string precisionOf(Session &session, const Bundle &bundle) {
   size_t variant = 0;
   check(dlc_session_variant(session.handle(), &variant));
@@ -262,6 +282,8 @@ static bool lookAtOutputs(Session &session, const Bundle &bundle,
 }
 
 static int run(const RunOptions &options) {
+  if (!options.save.empty())
+    checkFolder(options.save);
   Bundle bundle(options.bundle);
   if (options.list) {
     list(bundle);

@@ -377,6 +377,12 @@ TEST(DlcRun, SaysWhatIsWrong) {
   for (const char *range : {"3..1", "nan..1"})
     says(host + "--range x=" + range, std::string("--range: got \"") + range +
                                           "\", expected LOW up to HIGH");
+  // Before anything runs, and with nothing said of it.
+  for (std::string file : {"", "/sub", "/sub/sub"})
+    says(bundle + " --device=host --save " + (folder / "x.txt") + file,
+         "cannot save into \"" + (folder / "x.txt") + file + "\": " +
+             (file.empty() ? "\"" + (folder / "x.txt") + "\" is not a folder"
+                           : "Not a directory"));
   says(host + "--target sm_90a",
        "no variant of the bundle fits: the device is host, asked for sm_90a; "
        "the bundle holds host fp32, sm_90a fp16");
