@@ -179,19 +179,29 @@ private:
 
 } // namespace
 
+/// One value for each name.
+template <class T>
+static void enter(const std::string &option, std::map<std::string, T> &values,
+                  const std::string &name, T value) {
+  if (!values.emplace(name, std::move(value)).second)
+    throw Failure(option + ": \"" + name + "\" is given twice");
+}
+
 /// Takes one option with a value; false when there is none of this name.
 static bool takeValue(Arguments &in, RunOptions &options) {
   const std::string name = in.option();
-  if (name == "--input" || name == "-i")
-    options.inputs.insert(in.named("FILE"));
-  else if (name == "--expect")
-    options.expects.insert(in.named("FILE"));
-  else if (name == "--shape") {
+  if (name == "--input" || name == "-i") {
+    auto [input, file] = in.named("FILE");
+    enter(name, options.inputs, input, file);
+  } else if (name == "--expect") {
+    auto [output, file] = in.named("FILE");
+    enter(name, options.expects, output, file);
+  } else if (name == "--shape") {
     auto [input, shape] = in.named("1x3x224x224");
-    options.shapes[input] = parseShape(shape);
+    enter(name, options.shapes, input, parseShape(shape));
   } else if (name == "--range") {
     auto [input, range] = in.named("LOW..HIGH");
-    options.ranges[input] = parseRange(range);
+    enter(name, options.ranges, input, parseRange(range));
   } else if (name == "--save" || name == "-o")
     options.save = in.value();
   else if (name == "--tolerance")

@@ -377,6 +377,14 @@ TEST(DlcRun, SaysWhatIsWrong) {
   for (const char *range : {"3..1", "nan..1"})
     says(host + "--range x=" + range, std::string("--range: got \"") + range +
                                           "\", expected LOW up to HIGH");
+  for (auto [option, first, second] :
+       {std::tuple("--input", "x=a.npy", "x=b.npy"),
+        {"-i", "x=a.npy", "x=a.npy"},
+        {"--shape", "x=2x4", "x=1x4"},
+        {"--range", "x=1..2", "x=0..1"},
+        {"--expect", "x=a.npy", "x=b.npy"}})
+    says(host + option + " " + first + " " + option + " " + second,
+         std::string(option) + ": \"x\" is given twice; see dlc-run --help");
   // Before anything runs, and with nothing said of it.
   for (std::string file : {"", "/sub", "/sub/sub"})
     says(bundle + " --device=host --save " + (folder / "x.txt") + file,
