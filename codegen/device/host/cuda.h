@@ -15,12 +15,12 @@
 extern "C" {
 void *memcpy(void *, const void *, size_t) noexcept;
 void *memset(void *, int, size_t) noexcept;
-#define DLC_LIBM1(f)                                                           \
-  double f(double) noexcept;                                                   \
-  float f##f(float) noexcept;
-#define DLC_LIBM2(f)                                                           \
-  double f(double, double) noexcept;                                           \
-  float f##f(float, float) noexcept;
+#define DLC_LIBM1(name)                                                        \
+  double name(double) noexcept;                                                \
+  float name##f(float) noexcept;
+#define DLC_LIBM2(name)                                                        \
+  double name(double, double) noexcept;                                        \
+  float name##f(float, float) noexcept;
 DLC_LIBM1(exp)
 DLC_LIBM1(exp2)
 DLC_LIBM1(expm1)
