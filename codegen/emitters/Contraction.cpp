@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products and convolutions with prologue and epilogue.
+#include "codegen/EpiloguePrinter.h"
 #include "codegen/SplitWeights.h"
 #include "codegen/emitters/ContractionMaps.h"
 #include "codegen/tiling/ContractionTiling.h"
-
-#include <cmath>
 
 using namespace dlc;
 using namespace dlc::codegen;
@@ -70,8 +69,6 @@ private:
   void printParts();
   void printCopiesOfB();
   llvm::Error printEpilogue(bool mapped);
-  llvm::Error printStores(int64_t vector, bool test, std::string &text,
-                          std::string *loads = nullptr);
 };
 
 void Printer::printSizes() {
@@ -205,70 +202,13 @@ llvm::Error Printer::printB() {
   return b.print(view.b, place, vectorB, in, kernel.functors);
 }
 
-/// The epilogue with V lanes along n; a test only asks whether all results are
-/// stored in vectors. `loads`, where it is wanted, gets what comes first.
-llvm::Error Printer::printStores(int64_t vector, bool test, std::string &text,
-                                 std::string *loads) {
-  BodyPrinter printer(kernel, vector);
-  printer.keepStored = loads != nullptr;
-  Dim b = printer.coordinate("b", view.batch);
-  Dim m = printer.coordinate("m", view.m);
-  Dim n = printer.coordinate("n", view.n - (vector - 1));
-  if (vector > 1)
-    kernel.index().requireMultiple("%n", vector);
-  Coordinates at = view.result(b, m, n + printer.lane());
-  SpaceMap space;
-  space.anchor(hero.result(), at);
-  printer.hero = [&](const Op &op, unsigned,
-                     const Coordinates &where) -> std::optional<std::string> {
-    if (&op != &hero ||
-        !SpaceMap::same(at, where, hero.result()->type().shape, kernel.index()))
-      return std::nullopt;
-    std::string v = vector > 1 ? "v[e]" : "v[0]";
-    DataType result = hero.result()->type().element;
-    if (computeType(result) != acc)
-      v = "scalar::cast<" + computeName(result).str() + ">(" + v + ")";
-    return v;
-  };
-  const Unit &unit = kernel.unit();
-  for (unsigned i = 0; i < unit.numResults(); i++) {
-    std::optional<Coordinates> element = space.at(unit.body().outputs()[i]);
-    if (!element)
-      return refuse("a result of shape " + unit.resultType(i).str() +
-                    " does not follow the contraction's");
-    if (vector > 1 && test &&
-        !printer.contiguous(printer.offset(unit.resultType(i), *element),
-                            vector))
-      return refuse("not contiguous");
-    if (!test)
-      printer.store(i, *element);
-  }
-  if (!test && loads)
-    *loads = printer.takeLoads(4);
-  if (!test)
-    text = printer.take(loads ? 6 : 4);
-  return printer.takeError();
-}
-
 llvm::Error Printer::printEpilogue(bool mapped) {
-  const Unit &unit = kernel.unit();
-  int64_t bytes = 1;
-  for (unsigned i = 0; i < unit.numResults(); i++)
-    bytes = std::max<int64_t>(bytes, bitWidth(unit.resultType(i).element) / 8);
-  std::string text;
-  vectorC = std::min<int64_t>(8, 16 / bytes);
-  for (; vectorC > 1; vectorC /= 2) {
-    if (!isMultipleOf(view.n, vectorC, kernel.context().symbols))
-      continue;
-    llvm::Error e = printStores(vectorC, true, text);
-    if (!e)
-      break;
-    llvm::consumeError(std::move(e));
-  }
+  EpiloguePrinter epilogue(kernel, hero, view.batch, view.m, view.n,
+                           view.result, acc);
+  vectorC = epilogue.vectorWidth();
   storeAlongM = vectorC == 1 && hero.kind() != OpKind::MatMul;
-  std::string loads;
-  if (llvm::Error e =
-          printStores(vectorC, false, text, mapped ? &loads : nullptr))
+  std::string text, loads;
+  if (llvm::Error e = epilogue.print(vectorC, text, mapped ? &loads : nullptr))
     return e;
   std::string vectors =
       "  static constexpr int kVectorC = " + std::to_string(vectorC) + ";\n";
@@ -288,20 +228,6 @@ llvm::Error Printer::printEpilogue(bool mapped) {
       "b, Index m, Index n, const Acc (&v)[V]) {\n" +
       text + "  }\n";
   return llvm::Error::success();
-}
-
-/// A size to plan for where it is open: the middle of its range.
-int64_t typical(const Dim &d, const SymbolTable &symbols) {
-  std::optional<int64_t> v =
-      d.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
-        auto it = symbols.find(name);
-        if (it == symbols.end())
-          return 64;
-        int64_t low = std::max<int64_t>(it->second.lower, 1);
-        int64_t high = it->second.upper.value_or(low * 64);
-        return int64_t(std::sqrt(double(low) * double(std::max(low, high))));
-      });
-  return std::max<int64_t>(v.value_or(1), 1);
 }
 
 /// What the epilogue reads for every result, beside a few values per column.
@@ -325,10 +251,10 @@ ContractionTiling chooseTiling(const Printer &printer, const Unit &unit,
            : printer.in == DataType::F64 ? Math::F64
            : printer.in == DataType::I8  ? Math::S8
                                          : Math::Integer;
-  p.batch = typical(printer.view.batch, context.symbols);
-  p.m = typical(printer.view.m, context.symbols);
-  p.n = typical(printer.view.n, context.symbols);
-  p.k = typical(printer.view.k, context.symbols);
+  p.batch = typicalSize(printer.view.batch, context.symbols);
+  p.m = typicalSize(printer.view.m, context.symbols);
+  p.n = typicalSize(printer.view.n, context.symbols);
+  p.k = typicalSize(printer.view.k, context.symbols);
   p.elementBytes = bitWidth(printer.in) / 8;
   p.accumulatorBytes = bitWidth(printer.acc) / 8;
   p.resultBytes = bitWidth(unit.resultType(0).element) / 8;
@@ -337,7 +263,8 @@ ContractionTiling chooseTiling(const Printer &printer, const Unit &unit,
   p.vectorC = int(printer.vectorC);
   p.transposedB = printer.transposedB;
   if (printer.hero.kind() != OpKind::MatMul)
-    p.bytesA = typical(printer.view.a->type().storageBytes(), context.symbols);
+    p.bytesA =
+        typicalSize(printer.view.a->type().storageBytes(), context.symbols);
   p.workspaceAllowed = false;
   p.mapped = maps.has_value();
   if (maps)
@@ -372,7 +299,7 @@ Emission finish(Printer &printer, const ContractionTiling &tiling,
       "  " + tile + "<Problem, Config>::run(p, blockIdx.x, smem);\n", {grid}));
   made.microseconds = tiling.microseconds;
   made.flops =
-      2 * typical(view.batch * view.m * view.n * view.k, context.symbols);
+      2 * typicalSize(view.batch * view.m * view.n * view.k, context.symbols);
   made.report = "contraction " + tiling.name() + ", ";
   if (tiling.tma)
     made.report += "tensor maps";
