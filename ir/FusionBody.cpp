@@ -137,7 +137,8 @@ IterationSpace iterationSpace(FusionKind kind, llvm::ArrayRef<Op *> heroes,
             Shape(window.begin(), window.end())};
   }
   case FusionKind::Attention:
-    return contractionSpace(*heroes.back());
+    return {heroes[0]->result()->type().shape,
+            {llvm::cast<AttentionOp>(heroes[0]).k()->type().dim(-2)}};
   case FusionKind::Recurrence:
     return {heroes[0]->result()->type().shape,
             {Dim(llvm::cast<LstmOp>(heroes[0]).hidden())}};
@@ -165,6 +166,8 @@ std::optional<FusionKind> heroKind(const Op &op) {
     return FusionKind::Reduction;
   if (op.kind() == OpKind::Pool)
     return FusionKind::Window;
+  if (op.kind() == OpKind::Attention)
+    return FusionKind::Attention;
   return std::nullopt;
 }
 
@@ -180,7 +183,7 @@ static bool mayBeHero(FusionKind kind, const Op &op) {
   case FusionKind::Window:
     return op.kind() == OpKind::Pool;
   case FusionKind::Attention:
-    return isReduction(op) || isContraction(op);
+    return op.kind() == OpKind::Attention;
   case FusionKind::Recurrence:
     return op.kind() == OpKind::Lstm;
   }
@@ -240,8 +243,7 @@ static llvm::Error verifyHeroes(const FusionOp &fusion,
     return opError(op, "kind " + kind + " needs a hero");
   if (fusion.kind() == FusionKind::Contraction)
     return verifyPooled(fusion, body);
-  bool severalHeroes = fusion.kind() == FusionKind::Reduction ||
-                       fusion.kind() == FusionKind::Attention;
+  bool severalHeroes = fusion.kind() == FusionKind::Reduction;
   if (!severalHeroes && fusion.heroes().size() > 1)
     return opError(op, "kind " + kind + " has one hero, found " +
                            llvm::Twine(fusion.heroes().size()));

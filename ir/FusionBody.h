@@ -37,7 +37,7 @@ llvm::Error verifyFusion(const FusionOp &fusion);
 ///   reduction    dimensions of the first hero's input that it keeps; the
 ///   others contraction  the hero's result; K, or channels per group and kernel
 ///   window       the hero's result; the window
-///   attention    as contraction, of the last hero
+///   attention    the hero's result; the keys
 ///   recurrence   the hero's first result; hidden size
 ///   group        nothing; nothing
 struct IterationSpace {

@@ -13,6 +13,19 @@ def MatMulOp : Op<"matmul", [Pure, Hero, SameTypeOperands]> {
     Constraint<"op.rhs()->type().rank() >= 2", "rhs must have rank 2 or more", ["op.rhs()->type()"]>];
   let inferTypes = "inferMatMul";
 }
+def AttentionOp : Op<"attention", [Pure, Hero]> {
+  let summary = "softmax(scale * q k^T + bias) v: for each row of q [..., M, D], the mean of the rows of v [..., N, Dv] weighted by its products with k [..., N, D]";
+  let description = "Leading dimensions broadcast; bias broadcasts to [..., M, N], and is added in at least f32. The row maximum, exponentials and their sum are computed in at least f32; weights may be rounded to the type of v, before or after the division by their sum. A row whose scores are all -inf has the weights 0/0, NaN, as the formula says; with nanRowsZero, rows whose weights are NaN give zeros. With no keys the result is 0. Formed from its parts by FormAttention.";
+  let operands = (ins FloatTensor:$q, FloatTensor:$k, FloatTensor:$v, OptionalFloatTensor:$bias);
+  let attributes = (attrs F64:$scale, Default<Bool, "false">:$nanRowsZero);
+  let constraints = [
+    Constraint<"op.q()->type().rank() >= 2", "q must have rank 2 or more", ["op.q()->type()"]>,
+    Constraint<"op.k()->type().rank() >= 2", "k must have rank 2 or more", ["op.k()->type()"]>,
+    Constraint<"op.v()->type().rank() >= 2", "v must have rank 2 or more", ["op.v()->type()"]>,
+    Constraint<"op.q()->type().element == op.k()->type().element && op.q()->type().element == op.v()->type().element", "q, k and v must have one element type", ["op.q()->type()", "op.k()->type()", "op.v()->type()"]>,
+    Constraint<"op.scale() > 0 && op.scale() <= largestScale", "the scale must be a positive number that f32 holds", ["op.scale()"]>];
+  let inferTypes = "inferAttention";
+}
 def ConvOp : Op<"conv", [Pure, Hero, SameTypeOperands]> {
   let summary = "convolution (cross-correlation) of input [N, C, spatial] with filter [M, C/groups, kernel]";
   let description = "1 to 3 spatial dimensions, one entry each in the lists. padLow, padHigh are explicit zeros. Accumulates in at least f32. ONNX Conv.";

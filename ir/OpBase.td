@@ -50,6 +50,7 @@ def Tensor : OperandKind;
 def OptionalTensor : OperandKind { let optional = 1; }
 def Tensors : OperandKind { let variadic = 1; }
 def FloatTensor : OperandKind { let types = "isFloat(t)"; let what = "a floating-point tensor"; }
+def OptionalFloatTensor : OperandKind { let optional = 1; let types = "isFloat(t)"; let what = "a floating-point tensor"; }
 def NumberTensor : OperandKind { let types = "t != DataType::Bool"; let what = "a tensor of numbers"; }
 def IntTensor : OperandKind { let types = "isInteger(t)"; let what = "an integer tensor"; }
 def BoolTensor : OperandKind { let types = "t == DataType::Bool"; let what = "a bool tensor"; }

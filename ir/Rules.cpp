@@ -3,10 +3,16 @@
 #include "ir/infer/Helpers.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <limits>
 
 namespace dlc {
 
 namespace {
+
+/// Of attention.
+constexpr double largestScale = std::numeric_limits<float>::max();
 
 bool isRefuted(bool holds) { return !holds; }
 bool isRefuted(Proof p) { return p == Proof::Refuted; }
@@ -19,6 +25,7 @@ Proof sameShape(const TensorType &a, const TensorType &b) {
 }
 
 std::string foundText(const TensorType &t) { return t.str(); }
+std::string foundText(double d) { return llvm::formatv("{0}", d).str(); }
 template <std::integral T> std::string foundText(T i) {
   return std::to_string(i);
 }

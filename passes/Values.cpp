@@ -186,7 +186,8 @@ bool isReadByHero(const Value *value) {
   return llvm::any_of(value->uses(), [](const Use &use) {
     OpKind kind = use.op->kind();
     return kind == OpKind::Conv || kind == OpKind::ConvTranspose ||
-           kind == OpKind::MatMul || kind == OpKind::Pool;
+           kind == OpKind::MatMul || kind == OpKind::Pool ||
+           kind == OpKind::Attention;
   });
 }
 

@@ -205,6 +205,20 @@ void Recorder::recordOp() {
       broadcast(from.drop_back(2), to.drop_back(2));
     return;
   }
+  case OpKind::Attention: {
+    AttentionOp attention(op);
+    const TensorType &q = attention.q()->type(), &k = attention.k()->type(),
+                     &v = attention.v()->type();
+    equal(q.dim(-1), k.dim(-1), "one depth of q and k");
+    equal(k.dim(-2), v.dim(-2), "as many rows of k as of v");
+    Shape to(op->result()->type().shape);
+    for (llvm::ArrayRef<Dim> from : {q.shape, k.shape, v.shape})
+      broadcast(from.drop_back(2), llvm::ArrayRef(to).drop_back(2));
+    to.back() = k.dim(-2);
+    if (attention.bias())
+      broadcast(attention.bias()->type().shape, to);
+    return;
+  }
   case OpKind::Conv: {
     ConvOp conv(op);
     return equal(conv.input()->type().dim(1),

@@ -24,6 +24,42 @@ InferResult inferMatMul(const Op &op) {
       TensorType(matmul.resultType().value_or(lhs.element), *shape)};
 }
 
+InferResult inferAttention(const Op &op) {
+  AttentionOp attention(const_cast<Op *>(&op));
+  const TensorType &q = attention.q()->type(), &k = attention.k()->type(),
+                   &v = attention.v()->type();
+  if (llvm::Error e = checkEqual(op, "depths of q and k", q.dim(-1), k.dim(-1)))
+    return e;
+  if (llvm::Error e = checkEqual(op, "rows of k and v", k.dim(-2), v.dim(-2)))
+    return e;
+  Shape shape;
+  for (const TensorType *type : {&q, &k, &v}) {
+    llvm::ArrayRef<Dim> batch = llvm::ArrayRef(type->shape).drop_back(2);
+    std::optional<Shape> both = broadcastShapes(shape, batch);
+    if (!both)
+      return opError(op, "batch dimensions " + shapeText(shape) + " and " +
+                             shapeText(batch) + " cannot be broadcast");
+    shape = *both;
+  }
+  if (attention.bias()) {
+    const Shape &bias = attention.bias()->type().shape;
+    Shape scores = shape;
+    scores.push_back(q.dim(-2));
+    scores.push_back(k.dim(-2));
+    std::optional<Shape> both = broadcastShapes(scores, bias);
+    bool same = both && both->size() == scores.size();
+    for (size_t i = 0; same && i != scores.size(); ++i)
+      same = provedEqual((*both)[i], scores[i]) != Proof::Refuted;
+    if (!same)
+      return opError(op, "the bias " + shapeText(bias) +
+                             " cannot be broadcast to the scores " +
+                             shapeText(scores));
+  }
+  shape.push_back(q.dim(-2));
+  shape.push_back(v.dim(-1));
+  return ResultTypes{TensorType(v.element, shape)};
+}
+
 /// The lists of a convolution: one entry per spatial dimension.
 template <class T> static llvm::Error checkLists(const Op &op, T conv) {
   size_t spatial = conv.input()->type().shape.size() - 2;

@@ -276,7 +276,8 @@ bool isFoldable(const Op &op) {
     for (const Op &inner : op.region(i).ops())
       if (inner.kind() != OpKind::Constant && !isFoldable(inner))
         return false;
-  if (op.hasTrait(OpTrait::Transcendental) || op.kind() == OpKind::Lstm)
+  if (op.hasTrait(OpTrait::Transcendental) || op.kind() == OpKind::Lstm ||
+      op.kind() == OpKind::Attention)
     return !f64(op.result(0));
   return true;
 }
