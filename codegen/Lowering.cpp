@@ -4,6 +4,7 @@
 
 #include "codegen/IndexPrinter.h"
 #include "ir/AccessMap.h"
+#include "ir/Decompose.h"
 
 using namespace dlc;
 using namespace dlc::codegen;
@@ -286,7 +287,8 @@ llvm::Error ModuleLowering::lowerOp(const Op &op, uint32_t block) {
                          result->type().element, result->name);
     return llvm::Error::success();
   }
-  if (op.kind() != OpKind::Fusion) {
+  const bool attention = op.kind() == OpKind::Attention;
+  if (op.kind() != OpKind::Fusion && !attention) {
     if (llvm::Error e = lowerUnit(op, block))
       return at(op, std::move(e));
     return llvm::Error::success();
@@ -296,8 +298,11 @@ llvm::Error ModuleLowering::lowerOp(const Op &op, uint32_t block) {
     return llvm::Error::success();
   std::string reason = llvm::toString(std::move(whole));
   if (options.report)
-    builder.report(op.location().str() +
-                   ": the fusion runs op by op: " + reason);
+    builder.report(op.location().str() + ": the " +
+                   (attention ? "attention" : "fusion") +
+                   " runs op by op: " + reason);
+  if (attention)
+    return lowerDecomposed(llvm::cast<AttentionOp>(&op), block);
   return lowerBody(llvm::cast<FusionOp>(&op), block);
 }
 
@@ -396,6 +401,16 @@ void ModuleLowering::commit(const Unit &unit, const Emission &emission,
     }
     builder.addStep(block, std::move(action), nodes);
   }
+}
+
+llvm::Error ModuleLowering::lowerDecomposed(AttentionOp op, uint32_t block) {
+  llvm::SmallVector<uint32_t, 4> inputs;
+  for (const Value *operand : op->operands())
+    if (operand)
+      inputs.push_back(bufferOf(operand));
+  decomposed.push_back(decompose(op));
+  return lowerRegion(*decomposed.back(), inputs, {makeBuffer(op.result())},
+                     block);
 }
 
 llvm::Error ModuleLowering::lowerBody(const FusionOp &fusion, uint32_t block) {

@@ -41,6 +41,8 @@ private:
   void commit(const Unit &unit, const Emission &emission, uint32_t block);
   /// A fusion that no emitter takes as one: op by op.
   llvm::Error lowerBody(const FusionOp &fusion, uint32_t block);
+  /// An attention that no emitter takes: as the ops that it stands for.
+  llvm::Error lowerDecomposed(AttentionOp op, uint32_t block);
   llvm::Error lowerIf(const IfOp &op, uint32_t block);
   llvm::Error lowerLoop(const LoopOp &op, uint32_t block);
   /// Lowers a region with its inputs bound; its outputs end up in `results`.
@@ -85,6 +87,7 @@ private:
   /// Of a part and of the result; their memory is made for the first of them.
   llvm::DenseMap<const Value *, std::shared_ptr<Join>> joins;
   llvm::DenseSet<const Op *> placed; ///< joins that need no kernel
+  std::vector<std::unique_ptr<Graph>> decomposed; ///< `buffers` has its values
   /// Of the graph: an input and the output that it is in the next run.
   struct StatePair {
     unsigned input, output;

@@ -36,6 +36,23 @@ IGEMM = [
     ("no wait for the residual",
      r"if \(RES\) mbar_wait\(c\.rfull \+ 8 \* slot, \(np / E\) & 1\);", "if (RES) ;"),
 ]
+ATTENTION = [
+    ("keys not waited for", "attention.cuh", r"cp_wait<kBehind>\(\);", ""),
+    ("values one group short", "attention.cuh",
+     r"cp_wait<Stages == 1 \? 0 : kBehind>\(\);", "cp_wait<kBehind + 1>();"),
+    ("values loaded into a slot in use", "attention.cuh",
+     r"load_v\(t \+ Stages - 1, before\)", "load_v(t + Stages - 1, slot)"),
+    ("missing barrier before the keys' slot is loaded again", "attention.cuh",
+     r"kBehind>\(\);\n      sync_block\(\);\n      if constexpr \(Stages > 1\)\n"
+     r"        load_k", "kBehind>();\n      if constexpr (Stages > 1)\n        load_k"),
+    ("missing barrier before the staging of the results", "attention.cuh",
+     r"sync_block\(\); // the tiles", "// the tiles"),
+    ("keys past the end", "attention.cuh", r">= left\)", "> left)"),
+    ("sums not scaled", "attention.cuh", r"(state\.o\[0\]\[j\]\[e\] \*=) before;", r"\1 1.f;"),
+    ("maximum of -inf", "attention.cuh",
+     r"largest == -INFINITY \? 0\.f : largest", "largest"),
+    ("rows past the end", "attention.cuh", r"if \(m >= M\)", "if (m > M)"),
+]
 CONTRACTION = [
     ("missing cp.async wait", "contraction.cuh", r"cp_wait<kAhead - 1>\(\);", ""),
     ("cp.async wait one group short", "contraction.cuh", r"cp_wait<kAhead - 1>\(\);",
@@ -190,6 +207,8 @@ def main():
          [(n, "test/igemm/igemm.cuh", p, t) for n, p, t in IGEMM]),
         ("ContractionTest", "contraction.cu",
          [(n, "dlc/" + f, p, t) for n, f, p, t in CONTRACTION]),
+        ("AttentionTest", "attention.cu",
+         [(n, "dlc/" + f, p, t) for n, f, p, t in ATTENTION]),
         ("TmaTest", "tma.cu", [(n, "dlc/" + f, p, t) for n, f, p, t in TMA]),
         ("ImageConvTest", "image_conv.cu",
          [(n, "dlc/" + f, p, t) for n, f, p, t in IMAGE_CONV]),

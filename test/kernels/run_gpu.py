@@ -20,8 +20,8 @@ import harness  # noqa: E402
 HERE = Path(__file__).resolve().parent
 # Test programs; and of those whose kernels are compiled here, their sources.
 RUNTIME = ("CudaDriverTest", "CudaSessionTest")
-KERNELS = {"ContractionTest": "contraction.cu", "TmaTest": "tma.cu",
-           "WindowTest": "window.cu"}
+KERNELS = {"AttentionTest": "attention.cu", "ContractionTest": "contraction.cu",
+           "TmaTest": "tma.cu", "WindowTest": "window.cu"}
 
 
 def architecture():
