@@ -32,6 +32,10 @@ static llvm::Error addDefault(PassManager &manager) {
   // Converts, joins and pads of weights fold, pairs of converts cancel.
   if (llvm::Error error = addSimplify(manager))
     return error;
+  // After precision, which decides what a kernel would read, and with converts
+  // and views simplified; before layouts, which are for the products that stay.
+  if (llvm::Error error = manager.add("form-attention"))
+    return error;
   // Before fusing: a copy that no neighbour cancels is absorbed as a view.
   if (llvm::Error error = manager.add("assign-layouts"))
     return error;

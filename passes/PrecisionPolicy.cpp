@@ -29,7 +29,7 @@ static bool readsNarrow(const Op &op) {
   if (op.kind() == OpKind::Pool)
     return PoolOp(const_cast<Op *>(&op)).kind() != PoolKind::Sum;
   return op.kind() == OpKind::MatMul || op.kind() == OpKind::Conv ||
-         op.kind() == OpKind::ConvTranspose;
+         op.kind() == OpKind::ConvTranspose || op.kind() == OpKind::Attention;
 }
 
 // Results that have a larger range, or that lose more, than their operands.

@@ -151,13 +151,29 @@ bool VerticalFuser::joinSide(Hero &hero, Value *value) {
   return join(hero, op, !only, *info);
 }
 
+// What an attention reads its operands through: views alone, so nothing is to
+// join beside them. Nothing for other heroes.
+llvm::DenseSet<const Op *> VerticalFuser::prologueOf(const Hero &hero) {
+  llvm::DenseSet<const Op *> result;
+  if (hero.op->kind() != OpKind::Attention)
+    return result;
+  llvm::SmallVector<const Op *, 8> pending{hero.op};
+  while (!pending.empty())
+    for (const Value *operand : pending.pop_back_val()->operands())
+      if (const Op *op = operand ? operand->definingOp() : nullptr;
+          op && plan.cluster(hero.id).holds(op) && result.insert(op).second)
+        pending.push_back(op);
+  return result;
+}
+
 bool VerticalFuser::growSides(Hero &hero) {
   size_t before = hero.joined.size();
   for (bool again = true; again;) {
     again = false;
     llvm::SetVector<Value *> values;
+    llvm::DenseSet<const Op *> prologue = prologueOf(hero);
     for (Op *op : plan.sorted(hero.id))
-      if (op != hero.op)
+      if (op != hero.op && !prologue.contains(op))
         for (Value *operand : op->operands())
           if (operand && !llvm::is_contained(hero.op->operands(), operand))
             values.insert(operand);
@@ -170,9 +186,9 @@ bool VerticalFuser::growSides(Hero &hero) {
 }
 
 // Is the kernel with `op` in its prologue, already joined, cheaper than two?
-bool VerticalFuser::paysAsPrologue(Hero &hero, Op *op) {
+bool VerticalFuser::paysAsPrologue(Hero &hero, Op *op, bool asCopy) {
   if (!context.costs || !context.target)
-    return false;
+    return hero.op->kind() == OpKind::Attention;
   llvm::Expected<double> together = plan.price(hero.id, context);
   plan.leave(hero.id, op);
   llvm::Expected<double> apart = plan.price(hero.id, context);
@@ -180,8 +196,10 @@ bool VerticalFuser::paysAsPrologue(Hero &hero, Op *op) {
   llvm::Expected<double> alone = plan.price(loop, context);
   plan.leave(loop, op);
   plan.cluster(loop).abandoned = true;
-  plan.join(hero.id, op, false);
-  bool pays = together && apart && alone && *together < *apart + *alone;
+  plan.join(hero.id, op, asCopy);
+  // A copy leaves the other kernel to others.
+  bool pays = together && apart && alone &&
+              (asCopy ? *together <= *apart : *together < *apart + *alone);
   if (!together)
     refusals.add(op, llvm::toString(together.takeError()));
   else if (!pays)
@@ -206,8 +224,12 @@ bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
   bool only = !plan.isReadOutside(value, hero.id);
   // A matmul reads each element few times, from any place. A window reads it
   // once for each of its cells, and wants neighbours next to each other.
-  bool free = view && (hero.op->kind() == OpKind::MatMul ||
+  const bool attention = hero.op->kind() == OpKind::Attention;
+  bool free = view && (hero.op->kind() == OpKind::MatMul || attention ||
                        op->kind() == OpKind::Reshape);
+  // It reads keys and values several times, for what they are computed from.
+  if (attention && !view)
+    return false;
   // What others widen too is stored narrow, for all of them.
   free |= !only && op->kind() == OpKind::Convert && isFreeToRepeat(*op);
   std::optional<FusionPlaces::Info> info = placeBefore(hero, op, free, only);
@@ -216,7 +238,8 @@ bool VerticalFuser::joinPrologue(Hero &hero, Value *value) {
   info->place = Place::Free;
   if (!join(hero, op, !only, *info))
     return false;
-  if (!free && !paysAsPrologue(hero, op)) {
+  // Views may leave it narrower copies.
+  if ((!free || attention) && !paysAsPrologue(hero, op, !only)) {
     dropLast(hero);
     return false;
   }
@@ -228,7 +251,7 @@ bool VerticalFuser::growPrologue(Hero &hero) {
   llvm::SetVector<Value *> pending(hero.op->operands().begin(),
                                    hero.op->operands().end());
   for (size_t i = 0; i < pending.size(); ++i) {
-    Op *op = pending[i]->definingOp();
+    Op *op = pending[i] ? pending[i]->definingOp() : nullptr; // absent
     if (!op ||
         (!plan.cluster(hero.id).holds(op) && !joinPrologue(hero, pending[i])))
       continue;

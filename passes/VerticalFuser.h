@@ -28,6 +28,7 @@ private:
   bool growEpilogue(Hero &hero);
   bool growSides(Hero &hero);
   bool growPrologue(Hero &hero);
+  llvm::DenseSet<const Op *> prologueOf(const Hero &hero);
   bool isReadByItsOwn(const Value *value) const;
   bool joinEpilogue(Hero &hero, Value *value, Op *user);
   bool joinSide(Hero &hero, Value *value);
@@ -35,7 +36,7 @@ private:
   Op *looseProducer(const Value *value) const;
   std::optional<FusionPlaces::Info> placeBefore(Hero &hero, Op *op, bool free,
                                                 bool only);
-  bool paysAsPrologue(Hero &hero, Op *op);
+  bool paysAsPrologue(Hero &hero, Op *op, bool asCopy);
   bool join(Hero &hero, Op *op, bool asCopy, FusionPlaces::Info info);
   void dropLast(Hero &hero);
   void growPools();
