@@ -142,11 +142,12 @@ bool isType(nb::dlpack::dtype found, dlc_type type) {
 }
 
 template <class Array>
-dlc_tensor view(const Array &array, const dlc_port &port, dlc_type type) {
+dlc_tensor view(const Array &array, const std::string &what,
+                const dlc_port &port, dlc_type type) {
+  const std::string name = what + " '" + port.name + "'";
   if (!isType(array.dtype(), type))
-    throw Failure(DLC_BAD_INPUT, std::string("'") + port.name + "' has type " +
-                                     nameOf(array.dtype()) + ", expected " +
-                                     dlc_type_name(type));
+    throw Failure(DLC_BAD_INPUT, name + " has type " + nameOf(array.dtype()) +
+                                     ", expected " + dlc_type_name(type));
   dlc_tensor tensor = {};
   tensor.data = const_cast<void *>(static_cast<const void *>(array.data()));
   tensor.bytes = array.nbytes();
@@ -155,9 +156,9 @@ dlc_tensor view(const Array &array, const dlc_port &port, dlc_type type) {
                       ? DLC_MEMORY_HOST
                       : DLC_MEMORY_DEVICE;
   if (array.ndim() > DLC_MAX_RANK)
-    throw Failure(DLC_BAD_INPUT, "an array of rank " +
+    throw Failure(DLC_BAD_INPUT, name + " has rank " +
                                      std::to_string(array.ndim()) +
-                                     ", at most 16 are supported");
+                                     ", at most 16 is supported");
   tensor.rank = static_cast<uint32_t>(array.ndim());
   for (uint32_t d = 0; d < tensor.rank; ++d)
     tensor.dims[d] = static_cast<int64_t>(array.shape(d));
@@ -167,7 +168,7 @@ dlc_tensor view(const Array &array, const dlc_port &port, dlc_type type) {
 void bindInput(Session &session, size_t index, AnyInput array, int type) {
   dlc_port port;
   check(dlc_session_input_port(session.handle, index, &port));
-  dlc_tensor tensor = view(array, port, static_cast<dlc_type>(type));
+  dlc_tensor tensor = view(array, "input", port, static_cast<dlc_type>(type));
   check(dlc_session_bind_input(session.handle, index, &tensor));
   session.inputs.at(index) = std::move(array);
 }
@@ -181,7 +182,7 @@ void bindOutput(Session &session, size_t index, std::optional<AnyArray> array,
   }
   dlc_port port;
   check(dlc_session_output_port(session.handle, index, &port));
-  dlc_tensor tensor = view(*array, port, static_cast<dlc_type>(type));
+  dlc_tensor tensor = view(*array, "output", port, static_cast<dlc_type>(type));
   check(dlc_session_bind_output(session.handle, index, &tensor));
   session.outputs.at(index) = std::move(array);
 }

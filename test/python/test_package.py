@@ -112,7 +112,7 @@ class PackageTest(ModelTest):
             self.check(session.run({"x": Elsewhere(x)}), x)
             session.run({"x": Elsewhere(x)}, outputs={"y": Elsewhere(y)})
             self.check({"y": y}, x)
-        with self.assertRaisesRegex(dlc.Error, "'x' has type f64"):
+        with self.assertRaisesRegex(dlc.Error, "input 'x' has type f64"):
             session.run({"x": Elsewhere(x.astype(np.float64))})
 
     def test_numbers_without_an_array(self):
@@ -134,6 +134,19 @@ class PackageTest(ModelTest):
         with self.assertRaisesRegex(ValueError, "no output 'z'.*'y'"):
             session.run({"x": self.input(3)}, outputs={"z": y})
 
+    def test_arrays_without_names(self):
+        session = self.compiled(shapes={"x": (3, 6)}).session("host")
+        x, y = self.input(3), np.zeros((3, 5), np.float32)
+        for inputs in ([x], x, None, "x"):
+            with self.assertRaisesRegex(
+                    TypeError, f"inputs: got a {type(inputs).__name__}, "
+                    "expected a dictionary {name: array}"):
+                session.run(inputs)
+        for outputs in ([y], y):
+            with self.assertRaisesRegex(TypeError, "outputs: got a .*expected"):
+                session.run({"x": x}, outputs=outputs)
+        self.check(session.run({"x": x}, outputs={}), x)
+
     def test_threads_that_share_a_session(self):
         session = self.compiled(shapes={"x": (3, 6)}).session("host")
         inputs = [self.input(3) for _ in range(8)]
@@ -151,7 +164,8 @@ class PackageTest(ModelTest):
     def test_output_of_another_type(self):
         session = self.compiled(shapes={"x": (3, 6)}).session("host")
         y = np.full((3, 5), np.nan, np.float64)
-        with self.assertRaisesRegex(dlc.Error, "'y' has type f64, expected f32"):
+        with self.assertRaisesRegex(
+                dlc.Error, "output 'y' has type f64, expected f32"):
             session.run({"x": self.input(3)}, outputs={"y": y})
 
     def test_ports_and_variants(self):

@@ -2,6 +2,7 @@
 """Bundle and Session over the C interface."""
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +54,14 @@ def known(kind, name, ports):
             return port
     raise ValueError(f"no {kind} '{name}', the model has "
                      + ", ".join(f"'{p.name}'" for p in ports))
+
+
+def named(what, arrays):
+    """The arrays; a sentence if they have no names."""
+    if not isinstance(arrays, Mapping):
+        raise TypeError(f"{what}: got a {type(arrays).__name__}, expected a "
+                        "dictionary {name: array}")
+    return arrays
 
 
 def check_output(name, value):
@@ -143,11 +152,12 @@ class Session:
         copy     False: return nothing, for those who gave all outputs
         """
         inputs = {name: self._input(name, value)
-                  for name, value in inputs.items()}
+                  for name, value in named("inputs", inputs).items()}
+        outputs = {} if outputs is None else named("outputs", outputs)
         key = tuple(sorted((name, tuple(value.shape))
                            for name, value in inputs.items()))
         with self._running:
-            return self._run(key, inputs, outputs or {}, stream, copy)
+            return self._run(key, inputs, outputs, stream, copy)
 
     def _run(self, key, inputs, outputs, stream, copy):
         if key in self._others:
