@@ -35,7 +35,8 @@ llvm::Error verifyFusion(const FusionOp &fusion);
 /// Space and reduced dimensions, as verifyFusion expects them:
 ///   loop         shape of the first yield; nothing
 ///   reduction    dimensions of the first hero's input that it keeps; the
-///   others contraction  the hero's result; K, or channels per group and kernel
+///                others
+///   contraction  the hero's result; K, or channels per group and kernel
 ///   window       the hero's result; the window
 ///   attention    the hero's result; the keys
 ///   recurrence   the hero's first result; hidden size

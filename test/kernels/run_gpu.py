@@ -21,7 +21,8 @@ HERE = Path(__file__).resolve().parent
 # Test programs; and of those whose kernels are compiled here, their sources.
 RUNTIME = ("CudaDriverTest", "CudaSessionTest")
 KERNELS = {"AttentionTest": "attention.cu", "ContractionTest": "contraction.cu",
-           "TmaTest": "tma.cu", "WindowTest": "window.cu"}
+           "ImageConvTest": "image_conv.cu", "TmaTest": "tma.cu",
+           "WindowTest": "window.cu"}
 
 
 def architecture():

@@ -169,8 +169,9 @@ struct Capture {
     Status status = session->run(stream);
     device->captured = nullptr;
     EXPECT_FALSE(device->isBroken);
-    if (!status.ok())
+    if (!status.ok()) {
       EXPECT_EQ(device->steps.size(), 0u) << "the stream was touched";
+    }
     Code = status.code();
     return status.sentence();
   }
