@@ -68,9 +68,10 @@ def parts(count, height, width):
 
 
 def lines(count, height, width):
-    """Lines cut from that page, [count, 3, height, width] in -1 to 1."""
-    batch = [scaled(picture("page.png").crop(LINES[i]), height, width)
-             for i in range(count)]
+    """Lines cut from that page, again from the first where it has no more,
+    [count, 3, height, width] in -1 to 1."""
+    batch = [scaled(picture("page.png").crop(LINES[i % len(LINES)]), height,
+                    width) for i in range(count)]
     batch = np.stack(batch) / 127.5 - 1
     return np.ascontiguousarray(batch.transpose(0, 3, 1, 2))
 

@@ -171,7 +171,8 @@ def run_symbolic(bench, symbolic, precision, quick):
     model = table.MODELS[symbolic.model]
     cases = []
     for case in symbolic.cases:
-        if case.quick or not quick:
+        if (case.quick or not quick) and precision in (
+                case.precisions or table.TOLERANCE):
             inputs = case.inputs()
             cases.append((case.name, inputs,
                           references.evaluate(model, inputs)))
@@ -202,8 +203,9 @@ def main():
         name, _, only = text.partition(":")
         if name == "symbolic":
             for symbolic in table.SYMBOLIC:
-                counts += run_symbolic(bench, symbolic, precisions[0],
-                                       options.quick)
+                for precision in precisions:
+                    counts += run_symbolic(bench, symbolic, precision,
+                                           options.quick)
             continue
         model = table.MODELS[name]
         chosen = ([model.case(only)] if only else
