@@ -6,6 +6,7 @@
 // f32 whatever the types say.
 #include "passes/ConstantFold.h"
 #include "passes/PrecisionPolicy.h"
+#include "passes/RoundWeights.h"
 #include "passes/Values.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -69,6 +70,22 @@ private:
     return narrowed;
   }
 
+  /// The same, as what `op` reads as operand `i`.
+  Value *narrowOperand(Op *op, unsigned i) {
+    Value *value = op->operand(i);
+    std::optional<Constant> constant = constantOf(value);
+    if (i != 1 || !constant)
+      return narrowOf(value);
+    Value *&rounded = weights[value];
+    if (rounded)
+      return rounded;
+    if (std::optional<Constant> c = roundedWeights(*op, *constant, narrow))
+      rounded = rewriter.at(value->definingOp()).constant(*c);
+    else
+      rounded = narrowOf(value);
+    return rounded;
+  }
+
   /// The f32 form of a value that is stored narrow.
   Value *wideOf(Value *value) {
     Value *&widened = wides[value];
@@ -93,7 +110,7 @@ private:
   void lower(Op *op) {
     for (unsigned i = 0; i < op->numOperands(); ++i)
       if (isF32(op->operand(i)))
-        rewriter.setOperand(op, i, narrowOf(op->operand(i)));
+        rewriter.setOperand(op, i, narrowOperand(op, i));
     for (unsigned i = 0; i < op->numResults(); ++i) {
       Value *result = op->result(i);
       if (!isF32(result))
@@ -107,7 +124,7 @@ private:
   DataType narrow;
   PrecisionPolicy policy;
   Rewriter rewriter;
-  llvm::DenseMap<Value *, Value *> narrows, wides;
+  llvm::DenseMap<Value *, Value *> narrows, wides, weights;
   llvm::DenseSet<Value *> lowered; // results whose type this pass changed
 };
 } // namespace
