@@ -32,7 +32,4 @@ ContractionView viewContraction(const Op &hero);
 /// The coordinates of `linear` in a row-major box.
 Shape delinearize(const Dim &linear, llvm::ArrayRef<Dim> box);
 
-/// A size to plan for where it is open: the middle of its range.
-int64_t typicalSize(const Dim &d, const SymbolTable &symbols);
-
 } // namespace dlc::codegen

@@ -14,15 +14,14 @@ static std::optional<Dim> placeIn(ConcatOp concat, unsigned i,
                    &from = concat.inputs()[i]->type();
   if (bitWidth(to.element) < 8)
     return std::nullopt;
-  const size_t axis =
-      size_t(concat.axis() < 0 ? concat.axis() + to.rank() : concat.axis());
+  const size_t axis = size_t(concat.axis());
   IndexPrinter index(symbols, nullptr);
   Shape at;
   for (const Dim &extent : from.shape)
-    at.push_back(extent.isConstant(1)
-                     ? Dim(0)
-                     : index.declare("%" + std::to_string(at.size()), extent,
-                                     nullptr));
+    at.push_back(
+        extent.isConstant(1)
+            ? Dim(0)
+            : index.declare("%" + std::to_string(at.size()), extent, nullptr));
   Dim own = index.simplify(from.layout.offset(from.shape, at));
   for (const Value *earlier : concat.inputs().take_front(i))
     at[axis] = at[axis] + earlier->type().shape[axis];
@@ -34,21 +33,6 @@ static std::optional<Dim> placeIn(ConcatOp concat, unsigned i,
   if (!fixed || !isMultipleOf(place, 16, symbols))
     return std::nullopt;
   return place;
-}
-
-/// The join that the op does and nothing else.
-static ConcatOp soleConcat(const Op &op) {
-  auto fusion = llvm::dyn_cast<FusionOp>(&op);
-  if (!fusion)
-    return llvm::dyn_cast<ConcatOp>(&op);
-  Graph &body = fusion.body();
-  if (fusion.kind() != FusionKind::Loop || body.outputs().size() != 1)
-    return {};
-  auto concat = body.outputs()[0]->definingOp<ConcatOp>();
-  for (const Op &inner : body)
-    if (&inner != concat.op() && inner.kind() != OpKind::Slice)
-      return {};
-  return concat;
 }
 
 /// Do the parts, none of which is written yet, leave each other alone?
@@ -79,7 +63,9 @@ static bool isApart(const Join &join, int64_t axis) {
 }
 
 std::optional<Join> ModuleLowering::findJoin(const Op &joining) const {
-  ConcatOp concat = soleConcat(joining);
+  auto fusion = llvm::dyn_cast<FusionOp>(&joining);
+  ConcatOp concat =
+      fusion ? soleConcat(fusion) : llvm::dyn_cast<ConcatOp>(&joining);
   // Sizes that kernels find are not known when buffers are placed.
   if (!concat || !concat.result()->type().layout.isUnsplit() ||
       isSizedByDevice(concat.result()->type()))
@@ -111,8 +97,8 @@ std::optional<Join> ModuleLowering::findJoin(const Op &joining) const {
         part->type().layout != join.result->type().layout)
       return std::nullopt;
     join.isWhole &= part->type().layout.isPermutation();
-    auto known = llvm::find_if(
-        join.parts, [&](const auto &p) { return p.first == part; });
+    auto known = llvm::find_if(join.parts,
+                               [&](const auto &p) { return p.first == part; });
     if (known == join.parts.end()) {
       if (buffers.count(part) || joins.count(part))
         return std::nullopt;
@@ -121,8 +107,7 @@ std::optional<Join> ModuleLowering::findJoin(const Op &joining) const {
       return std::nullopt;
     }
   }
-  const int64_t rank = join.result->type().rank();
-  if (!isApart(join, concat.axis() < 0 ? concat.axis() + rank : concat.axis()))
+  if (!isApart(join, concat.axis()))
     return std::nullopt;
   return join;
 }
@@ -150,9 +135,8 @@ void ModuleLowering::placeJoins(const Graph &graph) {
 
 void ModuleLowering::addPart(uint32_t memory, const Value *value,
                              const Dim &byte) {
-  buffers[value] =
-      builder.addAlias(memory, byte, value->type().storageBytes(),
-                       value->type().element, value->name);
+  buffers[value] = builder.addAlias(memory, byte, value->type().storageBytes(),
+                                    value->type().element, value->name);
 }
 
 void ModuleLowering::makeJoin(const Join &join) {

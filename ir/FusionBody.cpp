@@ -190,6 +190,17 @@ static bool mayBeHero(FusionKind kind, const Op &op) {
   return false;
 }
 
+ConcatOp soleConcat(const FusionOp &fusion) {
+  Graph &body = fusion.body();
+  if (fusion.kind() != FusionKind::Loop || body.outputs().size() != 1)
+    return {};
+  auto concat = body.outputs()[0]->definingOp<ConcatOp>();
+  for (const Op &op : body)
+    if (&op != concat.op() && op.kind() != OpKind::Slice)
+      return {};
+  return concat;
+}
+
 bool isElementwise(const Op &op) {
   switch (op.kind()) {
   case OpKind::Constant:

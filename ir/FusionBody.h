@@ -47,6 +47,10 @@ struct IterationSpace {
 IterationSpace iterationSpace(FusionKind kind, llvm::ArrayRef<Op *> heroes,
                               llvm::ArrayRef<Value *> yields);
 
+/// The join of inputs, or of slices of them, that a loop does and nothing else;
+/// null where it does more, or no join.
+ConcatOp soleConcat(const FusionOp &fusion);
+
 /// matmul, conv or conv_transpose.
 bool isContraction(const Op &op);
 /// The kind of fusion that the op makes by itself, as its hero.

@@ -53,7 +53,7 @@ private:
   ConcatOp concat;
   int64_t axis = 0;
   Layout before, after;
-  llvm::SmallVector<Part, 4> parts; ///< by their start, each tensor once
+  llvm::SmallVector<Part, 4> parts;    ///< by their start, each tensor once
   llvm::SmallVector<Value *, 6> moved; ///< and the joined one
 };
 
@@ -105,20 +105,14 @@ bool ConcatElider::addPart(Value *operand, int64_t position) {
 }
 
 bool ConcatElider::collect() {
-  Graph &body = fusion.body();
-  if (fusion.kind() != FusionKind::Loop || body.outputs().size() != 1)
-    return false;
-  concat = body.outputs()[0]->definingOp<ConcatOp>();
+  concat = soleConcat(fusion);
   if (!concat)
     return false;
   const TensorType &type = concat.result()->type();
-  axis = normalAxis(concat.axis(), type.rank());
+  axis = concat.axis();
   before = type.layout;
   if (!before.isPermutation())
     return decline("the join is stored as " + type.str());
-  for (const Op &op : body)
-    if (&op != concat.op() && op.kind() != OpKind::Slice)
-      return decline("its kernel does more than joining");
   int64_t position = 0;
   for (Value *operand : concat.inputs()) {
     std::optional<int64_t> size = operand->type().dim(axis).tryConstant();
@@ -142,8 +136,7 @@ bool ConcatElider::choosePlaces() {
   const TensorType &type = concat.result()->type();
   const int64_t size = type.dim(axis).constant();
   const int64_t low = std::min<int64_t>(0, parts.front().start);
-  const int64_t high =
-      std::max(size, parts.back().start + parts.back().size);
+  const int64_t high = std::max(size, parts.back().start + parts.back().size);
   // Rows are apart only where something is outside the axis.
   Dim inner = 1;
   bool rows = false, within = false;
@@ -216,8 +209,8 @@ bool ConcatElider::choosePrice() {
     kernels.push_back(llvm::cast<FusionOp>(op));
   llvm::Expected<double> apart = price(kernels), join = price({fusion});
   if (!apart || !join)
-    return decline(llvm::toString(
-        llvm::joinErrors(apart.takeError(), join.takeError())));
+    return decline(
+        llvm::toString(llvm::joinErrors(apart.takeError(), join.takeError())));
   setLayout(after);
   llvm::Expected<double> together = price(kernels);
   if (together && *together <= *apart + *join)

@@ -212,8 +212,7 @@ columnOrder(llvm::ArrayRef<Branch> branches) {
   auto place = [&](const Branch &b) {
     for (const Use &use : b.result->uses()) {
       auto concat = llvm::dyn_cast<ConcatOp>(use.op);
-      if (!concat || normalAxis(concat.axis(), b.result->type().rank()) !=
-                         columnAxis(*b.product))
+      if (!concat || concat.axis() != columnAxis(*b.product))
         continue;
       const int index = int(use.index), count = int(concat.inputs().size());
       if (llvm::all_of(concat.inputs().take_front(use.index), isBranch))

@@ -2,6 +2,7 @@
 // Attention: products, softmax and products in one kernel.
 #include "codegen/Contraction.h"
 #include "codegen/EpiloguePrinter.h"
+#include "codegen/TypicalSize.h"
 #include "codegen/tiling/AttentionTiling.h"
 
 using namespace dlc;

@@ -2,6 +2,7 @@
 // Matrix products and convolutions with prologue and epilogue.
 #include "codegen/EpiloguePrinter.h"
 #include "codegen/SplitWeights.h"
+#include "codegen/TypicalSize.h"
 #include "codegen/emitters/ContractionMaps.h"
 #include "codegen/tiling/ContractionTiling.h"
 

@@ -2,8 +2,7 @@
 // Convolutions of images, and the max pool behind them.
 #include "codegen/emitters/ImageConv.h"
 #include "codegen/SplitWeights.h"
-
-#include <cmath>
+#include "codegen/TypicalSize.h"
 
 using namespace dlc;
 using namespace dlc::codegen;
@@ -214,13 +213,6 @@ llvm::Error Printer::print(const ImageConvTiling &tiling) {
   return llvm::Error::success();
 }
 
-/// A count to plan for where it is open: the middle of its range.
-int64_t typicalImages(const Dim &d, const SymbolTable &symbols) {
-  const int64_t low = std::max<int64_t>(lowerBound(d, symbols).value_or(1), 1);
-  const int64_t high = std::max(low, upperBound(d, symbols).value_or(low * 64));
-  return int64_t(std::sqrt(double(low) * double(high)));
-}
-
 class ImageConvEmitter : public Emitter {
 public:
   llvm::StringRef name() const override { return "image convolution"; }
@@ -250,7 +242,7 @@ public:
     kernel.include("fusion");
     kernel.include("image_conv");
     problem->isBf16 = in == DataType::BF16;
-    problem->images = typicalImages(result.shape[0], context.symbols);
+    problem->images = typicalSize(result.shape[0], context.symbols);
     problem->inputBytes = 0;
     for (const Value *v : unit.inputs())
       if (v &&

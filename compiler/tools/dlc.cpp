@@ -4,17 +4,19 @@
 #include "compiler/Version.h"
 #include "compiler/tools/Verify.h"
 #include "ir/Check.h"
+#include "runtime/tools/Counted.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
 using namespace dlc;
+using tools::counted;
 
 namespace {
 
@@ -217,14 +219,6 @@ private:
   std::string last;
 };
 
-std::string counted(size_t n, StringRef what) {
-  return formatv("{0} {1}{2}", n, what,
-                 n == 1                 ? ""
-                 : what.ends_with("ch") ? "es"
-                                        : "s")
-      .str();
-}
-
 int runCheck() {
   Expected<ImportOptions> options =
       importOptions(checkShapes, checkBinds, checkKept);
@@ -286,7 +280,8 @@ void report(const CompileSummary &summary, StringRef path) {
                       "MB\n",
                       v.target, v.shapes.empty() ? "" : ", " + v.shapes,
                       counted(v.kernels, "kernel"), v.cacheHits,
-                      counted(v.launches, "launch"), v.weightBytes / 1e6);
+                      counted(v.launches, "launch", "launches"),
+                      v.weightBytes / 1e6);
   if (summary.gain)
     outs() << formatv("estimate for {0}: {1} with --precision=tf32, {2} with "
                       "--precision=fp16\n",
