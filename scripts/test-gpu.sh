@@ -55,6 +55,9 @@ else
   echo "test-gpu: no bench: it compares with PyTorch and needs the Python packages torch, torchvision, transformers"
 fi
 if [ -n "$tests" ]; then
-  "$python" scripts/run_tests.py --gpu --build "$folder" -j 4 $quick || status=1
+  # Each job may hold a context on the GPU.
+  jobs=$(($(nproc) < 8 ? $(nproc) : 8))
+  "$python" scripts/run_tests.py --gpu --build "$folder" -j "$jobs" $quick ||
+    status=1
 fi
 exit $status
