@@ -3,9 +3,9 @@
 #include "codegen/KernelCompiler.h"
 
 #include "codegen/HostCompiler.h"
+#include "codegen/IncludedHeaders.h"
 #include "codegen/KernelCache.h"
 #include "codegen/Nvrtc.h"
-#include "codegen/device/DeviceHeaders.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
@@ -14,15 +14,6 @@
 
 using namespace dlc;
 using namespace dlc::codegen;
-
-static std::string headersKey() {
-  std::vector<llvm::StringRef> parts;
-  for (const DeviceHeader &h : deviceHeaders()) {
-    parts.emplace_back(h.name);
-    parts.emplace_back(h.text);
-  }
-  return KernelCache::key(parts);
-}
 
 namespace {
 using CompileOne =
@@ -35,7 +26,7 @@ compileAll(llvm::ArrayRef<KernelSource> kernels, llvm::StringRef compilerKey,
            const CompileOne &compile, const KernelCompilerOptions &options,
            size_t &hits) {
   KernelCache cache(options.cacheDir);
-  std::string headers = headersKey();
+  const IncludedHeaders &headers = IncludedHeaders::ofDevice();
   std::vector<std::string> binaries(kernels.size());
   std::vector<std::string> errors(kernels.size());
   std::atomic<size_t> next = 0, done = 0, hitCount = 0;
@@ -45,8 +36,10 @@ compileAll(llvm::ArrayRef<KernelSource> kernels, llvm::StringRef compilerKey,
     for (size_t i; !stop && (i = next++) < kernels.size();) {
       // The first lines name nodes, which do not change the code.
       llvm::StringRef code = kernels[i].text;
-      code = code.substr(code.find("#include"));
-      std::string key = KernelCache::key({code, headers, compilerKey});
+      size_t first = code.find("#include");
+      code = code.drop_front(first == llvm::StringRef::npos ? 0 : first);
+      std::string key =
+          KernelCache::key({code, headers.key(code), compilerKey});
       if (std::optional<std::string> found = cache.load(key)) {
         binaries[i] = std::move(*found);
         hitCount++;

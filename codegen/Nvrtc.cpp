@@ -2,7 +2,7 @@
 // NVIDIA's run-time compiler, opened when it is needed.
 #include "codegen/Nvrtc.h"
 
-#include "codegen/device/DeviceHeaders.h"
+#include "codegen/IncludedHeaders.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -129,9 +129,10 @@ std::vector<std::string> Nvrtc::options(const Target &target) const {
 llvm::Expected<std::string> Nvrtc::compile(const KernelSource &kernel,
                                            const Target &target) const {
   std::vector<const char *> names, texts;
-  for (const DeviceHeader &h : deviceHeaders()) {
-    names.push_back(h.name.data());
-    texts.push_back(h.text.data());
+  // No more than what the cache's key holds, so that the two cannot differ.
+  for (const DeviceHeader *h : IncludedHeaders::ofDevice().of(kernel.text)) {
+    names.push_back(h->name.data());
+    texts.push_back(h->text.data());
   }
   Program program = nullptr;
   auto failure = [&](int code, llvm::StringRef log) {
