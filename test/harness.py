@@ -84,7 +84,8 @@ def load_npy(path, dtype):
     their bits may come as plain integers or bytes of the same size."""
     array = np.load(path)
     if array.dtype != dtype and array.dtype.itemsize == dtype.itemsize and (
-            array.dtype.kind in "Vu" and dtype.kind not in "iub"):
+            array.dtype.kind in ("Vi" if dtype.name == "int4" else "Vu")
+            and dtype.kind not in "iub"):
         array = array.view(dtype)
     return array
 

@@ -35,7 +35,6 @@ public:
   const std::shared_ptr<llvm::MemoryBuffer> &buffer() const { return file; }
 
 private:
-  friend llvm::Expected<Constant> readTensorFile(llvm::StringRef path);
   ModelFile() = default;
   std::string filePath;
   std::shared_ptr<llvm::MemoryBuffer> file;

@@ -215,22 +215,3 @@ TensorReader::read(const onnx::SparseTensorProto &tensor) {
   }
   return Constant::fromBytes(type, std::move(bytes));
 }
-
-llvm::Expected<Constant> dlc::readTensorFile(llvm::StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return fault(path + ": " + buffer.getError().message());
-  llvm::StringRef bytes = (*buffer)->getBuffer();
-  onnx::TensorProto tensor;
-  if (bytes.size() > INT32_MAX ||
-      !tensor.ParseFromArray(bytes.data(), int(bytes.size())))
-    return fault(path + ": not a tensor of ONNX");
-  ModelFile file;
-  file.filePath = path.str();
-  file.file = std::move(*buffer);
-  llvm::Expected<Constant> constant = TensorReader(file).read(tensor);
-  if (!constant)
-    return fault(path + ": " + llvm::toString(constant.takeError()));
-  return constant;
-}

@@ -36,7 +36,4 @@ private:
   llvm::StringMap<std::shared_ptr<llvm::MemoryBuffer>> externalFiles;
 };
 
-/// A file that holds one TensorProto, as ONNX's test data does.
-llvm::Expected<Constant> readTensorFile(llvm::StringRef path);
-
 } // namespace dlc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and checks the test cases in the comments of text modules.
 #include "compiler/tools/TextCase.h"
-#include "compiler/tools/Npy.h"
+#include "compiler/tools/TensorFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -4,7 +4,7 @@
 #include "compiler/Compare.h"
 #include "compiler/CompareIntegers.h"
 #include "compiler/Compiler.h"
-#include "compiler/tools/Npy.h"
+#include "compiler/tools/TensorFile.h"
 #include "dlc/runtime.h"
 #include "ir/reference/Evaluator.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -19,46 +19,6 @@ static llvm::Error fault(const llvm::Twine &message) {
 }
 static llvm::Error check(dlc_status status) {
   return status == DLC_OK ? llvm::Error::success() : fault(dlc_last_error());
-}
-
-static dlc_type runtimeType(DataType t) {
-  switch (t) {
-  case DataType::Bool:
-    return DLC_BOOL;
-  case DataType::I8:
-    return DLC_I8;
-  case DataType::I16:
-    return DLC_I16;
-  case DataType::I32:
-    return DLC_I32;
-  case DataType::I64:
-    return DLC_I64;
-  case DataType::U8:
-    return DLC_U8;
-  case DataType::U16:
-    return DLC_U16;
-  case DataType::U32:
-    return DLC_U32;
-  case DataType::U64:
-    return DLC_U64;
-  case DataType::F16:
-    return DLC_F16;
-  case DataType::BF16:
-    return DLC_BF16;
-  case DataType::F32:
-    return DLC_F32;
-  case DataType::F64:
-    return DLC_F64;
-  case DataType::F8E4M3:
-    return DLC_F8E4M3;
-  case DataType::F8E5M2:
-    return DLC_F8E5M2;
-  case DataType::I4:
-    return DLC_I4;
-  case DataType::U4:
-    return DLC_U4;
-  }
-  return DLC_F32;
 }
 
 /// Seeded values: normal for floats, 0..1 for bool, small and not negative for
@@ -140,7 +100,7 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
       return fault("--input " + text + ": the model has no input \"" + name +
                    "\"");
     const TensorType &type = graph.input(i)->type();
-    llvm::Expected<Tensor> t = readNpy(file, type.element);
+    llvm::Expected<Tensor> t = readTensor(file, type.element);
     if (!t)
       return t.takeError();
     if (t->element() != type.element || t->rank() != type.rank())

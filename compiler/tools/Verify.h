@@ -11,7 +11,7 @@ namespace dlc {
 
 struct VerifyOptions {
   ImportOptions import;            ///< shapes and bindings of the model
-  std::vector<std::string> inputs; ///< NAME=FILE.npy; others are random
+  std::vector<std::string> inputs; ///< NAME=FILE; others are random
   std::vector<StateBinding>
       states;                  ///< of the bundle; the first run is verified
   std::string device = "auto"; ///< auto, cuda, host

@@ -3,8 +3,7 @@
 #include "codegen/CostModel.h"
 #include "compiler/Version.h"
 #include "compiler/onnx/OnnxImporter.h"
-#include "compiler/onnx/TensorReader.h"
-#include "compiler/tools/Npy.h"
+#include "compiler/tools/TensorFile.h"
 #include "compiler/tools/TextCase.h"
 #include "ir/Text.h"
 #include "passes/Pipelines.h"
@@ -12,8 +11,8 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
@@ -27,9 +26,10 @@ cl::OptionCategory category("dlc-eval options");
 cl::opt<std::string> modelPath(cl::Positional,
                                cl::desc("<model.onnx|test.dlc>"),
                                cl::cat(category));
-cl::list<std::string>
-    inputTexts("input", cl::value_desc("NAME=FILE"), cl::cat(category),
-               cl::desc("values of an input: .npy, or a TensorProto as .pb"));
+cl::list<std::string> inputTexts(
+    "input", cl::value_desc("NAME=FILE"), cl::cat(category),
+    cl::desc("values of an input: .npy, FILE.npz:KEY, or a TensorProto "
+             "as .pb"));
 cl::opt<std::string>
     saveFolder("save", cl::value_desc("folder"), cl::cat(category),
                cl::desc("write each output here as .npy, named after it"));
@@ -67,15 +67,6 @@ cl::opt<std::string> manifestPath(
 
 Error fault(const Twine &text) {
   return createStringError(inconvertibleErrorCode(), text);
-}
-
-Expected<Tensor> readTensor(StringRef path, DataType expected) {
-  if (!path.ends_with(".pb"))
-    return readNpy(path, expected);
-  Expected<Constant> constant = readTensorFile(path);
-  if (!constant)
-    return constant.takeError();
-  return Tensor::fromConstant(*constant);
 }
 
 Expected<std::vector<Tensor>> readInputs(const Graph &graph,

@@ -105,9 +105,10 @@ cl::opt<std::string> verifyBundle(cl::Positional, cl::desc("<model.bundle>"),
                                   cl::Required, cl::sub(verifyCommand),
                                   cl::cat(category));
 cl::list<std::string>
-    verifyInputs("input", cl::value_desc("NAME=FILE.npy"),
-                 cl::sub(verifyCommand), cl::cat(category),
-                 cl::desc("input values; random ones otherwise"));
+    verifyInputs("input", cl::value_desc("NAME=FILE"), cl::sub(verifyCommand),
+                 cl::cat(category),
+                 cl::desc("input values: .npy, FILE.npz:KEY, or a "
+                          "TensorProto as .pb; random ones otherwise"));
 cl::list<std::string>
     verifyShapes("shape", cl::value_desc("NAME=1x3x224x224"),
                  cl::sub(verifyCommand), cl::cat(category),

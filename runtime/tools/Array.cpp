@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <new>
 
 using namespace dlc::tools;
 
@@ -29,16 +30,22 @@ dlc_tensor Array::view() {
   return tensor;
 }
 
-Array dlc::tools::makeArray(dlc_type type, const std::vector<int64_t> &dims) {
-  Array array;
-  array.type = type;
-  array.dims = dims;
+uint64_t dlc::tools::arrayBytes(dlc_type type, const std::vector<int64_t> &dims,
+                                const std::string &path) {
   uint64_t bits = dlc_type_bits(type);
   for (int64_t dim : dims)
     if (dim < 0 || __builtin_mul_overflow(bits, uint64_t(dim), &bits) ||
         bits >> 45)
-      throw Failure(shapeText(dims) + " is too large for memory");
-  array.bytes.resize((bits + 7) / 8);
+      throw Failure((path.empty() ? "" : "\"" + path + "\": ") +
+                    shapeText(dims) + " is too large for memory");
+  return (bits + 7) / 8;
+}
+
+Array dlc::tools::makeArray(dlc_type type, const std::vector<int64_t> &dims) {
+  Array array;
+  array.type = type;
+  array.dims = dims;
+  array.bytes.resize(arrayBytes(type, dims));
   return array;
 }
 
@@ -206,11 +213,16 @@ Array dlc::tools::asType(Array array, dlc_type type) {
     array.type = type;
     return array;
   }
-  if (array.type == (type == DLC_I4 ? DLC_I8 : DLC_U8) &&
-      (type == DLC_I4 || type == DLC_U4)) {
+  bool isSigned = type == DLC_I4, isByte = array.type == DLC_U8;
+  if ((isSigned || type == DLC_U4) && (isByte || array.type == DLC_I8)) {
     Array packed = makeArray(type, array.dims);
-    for (uint64_t i = 0; i < array.count(); i++)
-      packed.set(i, array.at(i));
+    for (uint64_t i = 0; i < array.count(); i++) {
+      // Raw bytes come as u8.
+      double value = isSigned ? int8_t(array.bytes[i]) : array.at(i);
+      if (value < (isSigned ? -8 : 0) || value > (isSigned ? 7 : 15))
+        return array;
+      packed.set(i, value);
+    }
     return packed;
   }
   // The runtime says what it expected.
@@ -245,4 +257,29 @@ Array dlc::tools::readArray(const std::string &path) {
     return parseNpy(readZipMember(readFile(file), key, file), path);
   }
   throw Failure("\"" + path + "\": expected a .npy, .npz or .pb file");
+}
+
+template <class F>
+static auto sentenceOf(F &&work, std::string &error) noexcept
+    -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc &) {
+    error = "out of memory";
+  } catch (const std::exception &failure) {
+    error = failure.what();
+  }
+  return {};
+}
+
+std::optional<Array> dlc::tools::readArray(const std::string &path,
+                                           dlc_type wanted,
+                                           std::string &error) noexcept {
+  return sentenceOf(
+      [&] { return std::optional(asType(readArray(path), wanted)); }, error);
+}
+
+bool dlc::tools::writeNpy(const std::string &path, const Array &array,
+                          std::string &error) noexcept {
+  return sentenceOf([&] { return writeNpy(path, array), true; }, error);
 }

@@ -57,10 +57,36 @@ static dlc_type typeOf(const std::string &descr, const std::string &path) {
                       "integer or float type");
 }
 
+/// The elements of a column-major array in row-major order.
+static std::vector<uint8_t> rowMajor(const uint8_t *data, uint64_t bytes,
+                                     const Array &array) {
+  const std::vector<int64_t> &dims = array.dims;
+  size_t each = dlc_type_bits(array.type) / 8, rank = dims.size();
+  std::vector<uint64_t> stride(rank), index(rank);
+  uint64_t step = each;
+  for (size_t d = 0; d < rank; d++) {
+    stride[d] = step;
+    step *= uint64_t(dims[d]);
+  }
+  std::vector<uint8_t> out(bytes);
+  uint64_t from = 0;
+  for (uint64_t to = 0; to < bytes; to += each) {
+    memcpy(out.data() + to, data + from, each);
+    for (size_t d = rank; d-- > 0;) {
+      from += stride[d];
+      if (++index[d] < uint64_t(dims[d]))
+        break;
+      from -= stride[d] * index[d];
+      index[d] = 0;
+    }
+  }
+  return out;
+}
+
 Array dlc::tools::parseNpy(const std::vector<uint8_t> &file,
                            const std::string &path) {
   if (file.size() < 10 || memcmp(file.data(), "\x93NUMPY", 6) != 0)
-    throw bad(path, "not a .npy file");
+    throw bad(path, "not an .npy file");
   size_t start = file[6] == 1 ? 10 : 12;
   size_t length = file[8] | size_t(file[9]) << 8;
   if (start == 12) {
@@ -86,18 +112,22 @@ Array dlc::tools::parseNpy(const std::vector<uint8_t> &file,
     dims.push_back(strtoll(p, &end, 10));
     p = end;
   }
-  if (field(header, "fortran_order", path) == "True" && dims.size() > 1)
-    throw bad(path, "the array is in Fortran order: save it by "
-                    "np.ascontiguousarray");
-  Array array = makeArray(type, dims);
-  if (file.size() - start - length != array.bytes.size())
+  bool isFortran = field(header, "fortran_order", path) == "True";
+  // Compared before there is memory for what the header says.
+  uint64_t bytes = arrayBytes(type, dims, path);
+  if (file.size() - start - length != bytes)
     throw bad(path, "got " + std::to_string(file.size() - start - length) +
-                        " bytes of data, expected " +
-                        std::to_string(array.bytes.size()) + " for " +
-                        shapeText(dims) + " of " + dlc_type_name(type));
-  if (!array.bytes.empty())
-    memcpy(array.bytes.data(), file.data() + start + length,
-           array.bytes.size());
+                        " bytes of data, expected " + std::to_string(bytes) +
+                        " for " + shapeText(dims) + " of " +
+                        dlc_type_name(type));
+  Array array;
+  array.type = type;
+  array.dims = dims;
+  const uint8_t *data = file.data() + start + length;
+  if (isFortran && dims.size() > 1)
+    array.bytes = rowMajor(data, bytes, array);
+  else
+    array.bytes.assign(data, data + bytes);
   return array;
 }
 

@@ -145,17 +145,17 @@ Array dlc::tools::parseTensorProto(const std::vector<uint8_t> &file,
     throw Failure("\"" + path + "\": tensors of ONNX type " +
                   std::to_string(onnxType) + " are not supported");
   array.type = dlc_type(type);
-  Array expected = makeArray(array.type, array.dims);
+  uint64_t expected = arrayBytes(array.type, array.dims, path);
   if (!isRaw) {
     size_t bits = dlc_type_bits(array.type), bytes = bits < 8 ? 1 : bits / 8;
     for (size_t i = 0; i + 8 <= wide.size(); i += 8)
       array.bytes.insert(array.bytes.end(), wide.begin() + long(i),
                          wide.begin() + long(i + bytes));
   }
-  if (array.bytes.size() != expected.bytes.size())
+  if (array.bytes.size() != expected)
     throw Failure(
         "\"" + path + "\": got " + std::to_string(array.bytes.size()) +
-        " bytes of data, expected " + std::to_string(expected.bytes.size()) +
-        " for " + shapeText(array.dims) + " of " + dlc_type_name(array.type));
+        " bytes of data, expected " + std::to_string(expected) + " for " +
+        shapeText(array.dims) + " of " + dlc_type_name(array.type));
   return array;
 }
