@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -50,12 +51,34 @@ static std::string elementLiteral(const Constant &c, int64_t i) {
   return type == DataType::F64 ? floatLiteral(v) : floatLiteralF32(float(v));
 }
 
-std::string denseLiteral(const Constant &c, int64_t literalElements) {
+// A piece at a time: there may be a billion digits.
+static void printHex(llvm::ArrayRef<uint8_t> bytes, llvm::raw_ostream &os) {
+  constexpr size_t kBytes = 1 << 12;
+  static const std::vector<std::array<char, 2>> digits = [] {
+    std::vector<std::array<char, 2>> table(256);
+    for (unsigned i = 0; i < 256; ++i)
+      table[i] = {llvm::hexdigit(i >> 4, true), llvm::hexdigit(i & 15, true)};
+    return table;
+  }();
+  std::array<char, 2> text[kBytes];
+  while (!bytes.empty()) {
+    llvm::ArrayRef<uint8_t> some = bytes.take_front(kBytes);
+    for (size_t i = 0; i < some.size(); ++i)
+      text[i] = digits[some[i]];
+    os.write(text[0].data(), 2 * some.size());
+    bytes = bytes.drop_front(some.size());
+  }
+}
+
+void printDense(const Constant &c, int64_t literalElements,
+                llvm::raw_ostream &os) {
   int64_t count = c.elements();
   // The splat's one element, also where the tensor has none.
   if (c.isSplat())
-    if (std::string text = elementLiteral(c, 0); !text.empty())
-      return text;
+    if (std::string text = elementLiteral(c, 0); !text.empty()) {
+      os << text;
+      return;
+    }
   bool plain = c.type().layout.isPermutation() && !c.isSplat();
   if (plain && count <= literalElements) {
     std::string text = "[";
@@ -65,13 +88,17 @@ std::string denseLiteral(const Constant &c, int64_t literalElements) {
       exact = !element.empty();
       text += (i ? ", " : "") + element;
     }
-    if (exact)
-      return text + "]";
+    if (exact) {
+      os << text << "]";
+      return;
+    }
   }
-  return "\"0x" +
-         llvm::toHex(llvm::ArrayRef<uint8_t>(c.expandedBytes()),
-                     /*LowerCase=*/true) +
-         "\"";
+  os << "\"0x";
+  if (c.isSplat())
+    printHex(c.expandedBytes(), os);
+  else
+    printHex(c.rawBytes(), os);
+  os << "\"";
 }
 
 } // namespace dlc

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/Constant.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace dlc {
 
@@ -11,8 +12,10 @@ namespace dlc {
 std::string floatLiteral(double v);
 /// The same for a value of f32 or narrower: shortest that rounds to it in f32.
 std::string floatLiteralF32(float v);
-/// What stands in dense<...>: numbers for up to `literalElements` elements if
-/// they read back to the same bytes, one number for a splat, else "0x...".
-std::string denseLiteral(const Constant &c, int64_t literalElements);
+/// Writes what stands in dense<...>: numbers for up to `literalElements`
+/// elements if they read back to the same bytes, one number for a splat, else
+/// "0x...".
+void printDense(const Constant &c, int64_t literalElements,
+                llvm::raw_ostream &os);
 
 } // namespace dlc

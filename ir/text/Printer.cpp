@@ -240,7 +240,7 @@ private:
         c.elements() > *options.elideAbove)
       os << "...";
     else
-      os << denseLiteral(c, options.literalElements);
+      printDense(c, options.literalElements, os);
     os << "> : " << c.type();
   }
 
