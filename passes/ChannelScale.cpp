@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Per-channel constants and their way into the weights of contractions.
 #include "passes/ChannelScale.h"
+#include "passes/NarrowFloat.h"
 #include "passes/Values.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
+#include <cstring>
 
 namespace dlc {
 
@@ -48,19 +50,45 @@ std::optional<int64_t> axisBefore(const Op &view, int64_t axis) {
   return std::nullopt;
 }
 
-std::optional<Constant> scaled(const Constant &c,
-                               llvm::function_ref<double(int64_t)> factor) {
-  TensorType type = c.type();
-  int64_t count = c.elements();
-  std::vector<uint8_t> bytes = c.expandedBytes();
-  double limit = largestFinite(type.element);
-  for (int64_t i = 0; i < count; ++i) {
-    double before = loadFloat(type.element, bytes.data(), i);
-    double after = before * factor(i);
-    if (std::isfinite(before) && !(std::fabs(after) <= limit))
-      return std::nullopt;
-    storeFloat(type.element, bytes.data(), i, after);
+template <class Load, class Store>
+static bool scaleAll(int64_t count, int64_t run, double limit, Load load,
+                     Store store, llvm::function_ref<double(int64_t)> factor) {
+  for (int64_t i = 0; i < count;) {
+    const double by = factor(i);
+    for (const int64_t end = std::min(i + run, count); i < end; ++i) {
+      const double before = load(i), after = before * by;
+      if (std::isfinite(before) && !(std::fabs(after) <= limit))
+        return false;
+      store(i, after);
+    }
   }
+  return true;
+}
+
+std::optional<Constant> scaled(const Constant &c, int64_t run,
+                               llvm::function_ref<double(int64_t)> factor) {
+  const TensorType &type = c.type();
+  const DataType element = type.element;
+  const double limit = largestFinite(element);
+  std::vector<uint8_t> bytes = c.expandedBytes();
+  uint8_t *at = bytes.data();
+  bool finite;
+  if (element == DataType::F32)
+    finite = scaleAll(
+        c.elements(), run, limit,
+        [at](int64_t i) { return double(loadF32(at, size_t(i))); },
+        [at](int64_t i, double v) {
+          const auto rounded = float(v);
+          std::memcpy(at + i * 4, &rounded, sizeof rounded);
+        },
+        factor);
+  else
+    finite = scaleAll(
+        c.elements(), run, limit,
+        [=](int64_t i) { return loadFloat(element, at, i); },
+        [=](int64_t i, double v) { storeFloat(element, at, i, v); }, factor);
+  if (!finite)
+    return std::nullopt;
   return Constant::fromBytes(type, std::move(bytes));
 }
 
@@ -158,7 +186,8 @@ std::optional<Constant> scaledOutputs(Op *contraction, const ChannelVector &by,
     return std::nullopt;
   }
   std::optional<Constant> result =
-      scaled(w->constant, [&](int64_t i) { return by.at(w->output(i)); });
+      scaled(w->constant, w->stride(w->outputs),
+             [&](int64_t i) { return by.at(w->output(i)); });
   if (!result)
     context.decline(*contraction, "a scaled weight would become infinite");
   return result;
@@ -177,7 +206,8 @@ std::optional<Constant> scaledInputs(Op *contraction, const ChannelVector &by,
     return std::nullopt;
   }
   std::optional<Constant> result =
-      scaled(w->constant, [&](int64_t i) { return by.at(w->input(i)); });
+      scaled(w->constant, w->stride(w->inputs),
+             [&](int64_t i) { return by.at(w->input(i)); });
   if (!result)
     context.decline(*contraction, "a scaled weight would become infinite");
   return result;

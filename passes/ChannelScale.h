@@ -24,9 +24,10 @@ std::optional<ChannelVector> channelVector(const Value *operand,
 /// nothing if there is none. Transpose and reshape.
 std::optional<int64_t> axisBefore(const Op &view, int64_t axis);
 
-/// Elements of `c` times what `factor` gives for the linear index; nothing if a
-/// finite element would become infinite.
-std::optional<Constant> scaled(const Constant &c,
+/// Elements of `c` times what `factor` gives for the linear index, the same for
+/// each `run` elements that follow each other; nothing if a finite element
+/// would become infinite.
+std::optional<Constant> scaled(const Constant &c, int64_t run,
                                llvm::function_ref<double(int64_t)> factor);
 
 /// The weights of a contraction with each output channel multiplied; nothing

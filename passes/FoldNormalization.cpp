@@ -123,7 +123,7 @@ static bool scaleUp(Op *op, Rewriter &rewriter, PassContext &context) {
                                    shift->values[0]);
       }
       std::optional<Constant> with =
-          scaled(constant, [&](int64_t i) { return scale->at(i); });
+          scaled(constant, 1, [&](int64_t i) { return scale->at(i); });
       if (!with) {
         context.decline(*op, "a scaled bias would become infinite");
         return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants through views, without the reference evaluator: weights are large.
 #include "passes/ConstantFold.h"
+#include "passes/NarrowFloat.h"
 #include "passes/Values.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -142,31 +143,6 @@ std::optional<Constant> foldView(const Op &operation, const Constant &input) {
   return gatherBytes(view, input, type);
 }
 
-// Rounds to nearest, halves to even; a NaN stays a quiet NaN.
-static uint16_t toBf16(uint32_t bits) {
-  if ((bits & 0x7fffffff) > 0x7f800000)
-    return uint16_t(bits >> 16 | 0x40);
-  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-static uint16_t toF16(uint32_t bits) {
-  uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000)
-    return uint16_t(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
-  if (magnitude >= 0x477ff000) // rounds to more than 65504
-    return uint16_t(sign | 0x7c00);
-  if (magnitude < 0x38800000) { // a subnormal: let the adder round
-    float value;
-    std::memcpy(&value, &magnitude, 4);
-    value += 0.5f;
-    uint32_t rounded;
-    std::memcpy(&rounded, &value, 4);
-    return uint16_t(sign | (rounded - 0x3f000000));
-  }
-  return uint16_t(
-      sign | (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13);
-}
-
 Constant convertConstant(const Constant &input, DataType to) {
   TensorType type = input.type().withElement(to);
   DataType from = input.type().element;
@@ -174,12 +150,8 @@ Constant convertConstant(const Constant &input, DataType to) {
   int64_t count = int64_t(raw.size()) * 8 / bitWidth(from);
   std::vector<uint8_t> bytes(size_t(byteSize(to, count)));
   if (from == DataType::F32 && (to == DataType::F16 || to == DataType::BF16)) {
-    auto *out = reinterpret_cast<uint16_t *>(bytes.data());
-    for (int64_t i = 0; i < count; ++i) {
-      uint32_t bits;
-      std::memcpy(&bits, raw.data() + i * 4, 4);
-      out[i] = to == DataType::F16 ? toF16(bits) : toBf16(bits);
-    }
+    roundToNarrow(raw.data(), reinterpret_cast<uint16_t *>(bytes.data()),
+                  size_t(count), to);
   } else {
     for (int64_t i = 0; i < count; ++i)
       storeFloat(to, bytes.data(), i, loadFloat(from, raw.data(), i));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which ops of a graph stay in f32 when precision is lowered.
 #include "passes/PrecisionPolicy.h"
+#include "passes/NarrowFloat.h"
 #include "passes/Values.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -83,21 +84,18 @@ static Rounding roundingOf(const Constant &constant, DataType narrow) {
                                               : Rounding::Fits;
   }
   llvm::ArrayRef<uint8_t> raw = constant.rawBytes();
-  const auto *values = reinterpret_cast<const float *>(raw.data());
-  float largest = 0;
-  for (size_t i = 0; i < raw.size() / sizeof(float); ++i)
-    if (std::isfinite(values[i]))
-      largest = std::max(largest, std::fabs(values[i]));
-  return largest <= limit ? Rounding::Fits : Rounding::Overflows;
+  return largestMagnitude(raw.data(), raw.size() / sizeof(float)) <= limit
+             ? Rounding::Fits
+             : Rounding::Overflows;
 }
 
 static bool isExactIn(const Constant &constant, DataType narrow) {
   llvm::ArrayRef<uint8_t> raw = constant.rawBytes();
-  const auto *values = reinterpret_cast<const float *>(raw.data());
   for (size_t i = 0; i < raw.size() / sizeof(float); ++i) {
+    const float value = loadF32(raw.data(), i);
     uint8_t rounded[sizeof(float)];
-    storeFloat(narrow, rounded, 0, values[i]);
-    if (loadFloat(narrow, rounded, 0) != values[i])
+    storeFloat(narrow, rounded, 0, value);
+    if (loadFloat(narrow, rounded, 0) != value)
       return false;
   }
   return true;

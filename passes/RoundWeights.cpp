@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constant weights of contractions in 16 bits.
 #include "passes/RoundWeights.h"
-#include "passes/ConstantFold.h"
-#include "passes/Values.h"
+#include "passes/NarrowFloat.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Parallel.h"
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace dlc {
@@ -22,13 +22,42 @@ struct Sums {
 struct Choice {
   float distance; ///< from its value to the other neighbour, in steps
   float step;     ///< from the one to the other
-  int64_t k;
+  uint16_t *bits;
+  bool operator>(const Choice &other) const {
+    return std::pair(distance, bits) > std::pair(other.distance, other.bits);
+  }
 };
 
-/// Weights of one sum, side by side.
-struct Row {
-  std::vector<float> value;
-  std::vector<uint16_t> bits; ///< of the rounded ones
+/// Rounds the weights of some sums. Nothing depends on which sums are rounded
+/// by the same object.
+template <class Format> class Rounder {
+public:
+  Rounder(const Sums &sums, const uint8_t *values, uint16_t *rounded)
+      : sums(sums), values(values), rounded(rounded) {}
+
+  /// Sums `begin` to `end` of a batch.
+  void round(int64_t batch, int64_t begin, int64_t end);
+
+  /// How many sums make a piece of work that fits into a cache.
+  static int64_t together(const Sums &sums) {
+    constexpr int64_t kElements = 4096;
+    return sums.depthStride == 1 ? std::max<int64_t>(1, kElements / sums.depth)
+                                 : kAcross;
+  }
+
+private:
+  void roundSome(size_t first, size_t count);
+  void balance(uint16_t *bits, const float *off, double sum);
+
+  /// Sums whose weights lie side by side are read a cache line at a time.
+  static constexpr int64_t kAcross = 16;
+
+  const Sums &sums;
+  const uint8_t *values; ///< f32
+  uint16_t *rounded;
+  std::vector<float> errors, off; ///< of each weight: absolute, in steps
+  std::vector<uint32_t> candidates;
+  std::vector<Choice> choices;
 };
 } // namespace
 
@@ -70,61 +99,133 @@ static std::optional<Sums> sumsOf(const Op &op, const Constant &weights) {
   return std::nullopt;
 }
 
-// By hand: there may be a hundred million.
-static float valueOf(uint16_t bits, DataType type) {
-  if (type == DataType::BF16)
-    return std::bit_cast<float>(uint32_t(bits) << 16);
-  // The exponent's bias is 15 rather than 127.
-  const float size =
-      std::bit_cast<float>(uint32_t(bits & 0x7fff) << 13) * 0x1p112F;
-  return bits >> 15 ? -size : size;
+// Of 64-bit floats in eight lanes: nearly always exact, and in a fixed order.
+static double sumOf(const float *errors, size_t count) {
+  double lanes[8] = {};
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (size_t lane = 0; lane < 8; ++lane)
+      lanes[lane] += double(errors[i + lane]);
+  for (size_t lane = 0; i + lane < count; ++lane)
+    lanes[lane] += double(errors[i + lane]);
+  return ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) +
+         ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
 }
 
-// From `x` to its neighbour away from zero.
-static float stepAt(float x, DataType type) {
-  const float power =
-      std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0x7f800000U);
-  return type == DataType::F16 ? std::max(power * 0x1p-10F, 0x1p-24F)
-                               : power * 0x1p-7F;
+// `count` values that lie side by side.
+template <class Format>
+static void roundLine(const uint8_t *__restrict values,
+                      uint16_t *__restrict rounded, float *__restrict errors,
+                      float *__restrict off, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const float value = loadF32(values, i);
+    const uint16_t bits = Format::round(value);
+    const float result = Format::value(bits);
+    const float error = result - value;
+    rounded[i] = bits;
+    errors[i] = error;
+    off[i] = error * stepsPerUnit<Format>(result);
+  }
 }
 
 // Rounds weights the other way until the errors of the sum cancel, those first
 // that lie near the middle between their neighbours.
-static void balance(Row &row, DataType narrow, std::vector<Choice> &choices) {
-  const size_t depth = row.value.size();
-  double sum = 0;
-  for (size_t k = 0; k < depth; ++k)
-    sum += double(valueOf(row.bits[k], narrow)) - row.value[k];
+template <class Format>
+void Rounder<Format>::balance(uint16_t *bits, const float *off, double sum) {
   if (!std::isfinite(sum) || sum == 0)
     return;
+  const auto depth = size_t(sums.depth), stride = size_t(sums.depthStride);
   const float sign = sum > 0 ? 1.0F : -1.0F;
-  const auto largest = float(largestFinite(narrow));
   // An error of more than 3/4 of a step would be worse than the sum's. Long
   // sums have enough weights nearer to the middle.
   const float least = depth < 256 ? 0.25F : 0.4375F;
+  candidates.resize(depth);
+  size_t found = 0;
+  for (size_t k = 0; k < depth; ++k) { // without branches
+    candidates[found] = uint32_t(k);
+    found += off[k] * sign > least;
+  }
   choices.clear();
-  for (size_t k = 0; k < depth; ++k) {
-    const float rounded = valueOf(row.bits[k], narrow);
-    const float error = (rounded - row.value[k]) * sign;
-    const float step = stepAt(rounded, narrow);
-    if (error > least * step && std::fabs(rounded) < largest)
-      choices.push_back({1 - error / step, step, int64_t(k)});
+  for (uint32_t k : llvm::ArrayRef(candidates).take_front(found)) {
+    uint16_t *at = bits + k * stride;
+    const float value = Format::value(*at);
+    if (value != 0 && std::fabs(value) < Format::largest)
+      choices.push_back({1 - off[k] * sign, stepAt<Format>(value), at});
   }
-  auto later = [](const Choice &a, const Choice &b) {
-    return std::pair(a.distance, a.k) > std::pair(b.distance, b.k);
-  };
-  std::make_heap(choices.begin(), choices.end(), later);
   double left = std::fabs(sum);
-  for (auto end = choices.end(); end != choices.begin() && left > 0;) {
-    std::pop_heap(choices.begin(), end--, later);
-    uint16_t &bits = row.bits[size_t(end->k)];
-    if (end->step >= 2 * left || (bits & 0x7fff) == 0)
-      continue;
-    // Away from zero if it has to grow in the direction of its own sign.
-    const bool grows = (sum < 0) != bool(bits >> 15);
-    bits = uint16_t(grows ? bits + 1 : bits - 1);
-    left -= end->step;
+  while (left > 0) {
+    // What is left only becomes less: larger steps have had their time.
+    llvm::erase_if(choices,
+                   [&](const Choice &c) { return double(c.step) >= 2 * left; });
+    if (choices.empty())
+      return;
+    std::make_heap(choices.begin(), choices.end(), std::greater());
+    while (left > 0 && !choices.empty() &&
+           double(choices.front().step) < 2 * left) {
+      const Choice choice = choices.front();
+      std::pop_heap(choices.begin(), choices.end(), std::greater());
+      choices.pop_back();
+      // Away from zero if it has to grow in the direction of its own sign.
+      const bool grows = (sum < 0) != bool(*choice.bits >> 15);
+      *choice.bits = uint16_t(grows ? *choice.bits + 1 : *choice.bits - 1);
+      left -= double(choice.step);
+    }
   }
+}
+
+template <class Format>
+void Rounder<Format>::roundSome(size_t first, size_t count) {
+  const auto depth = size_t(sums.depth);
+  if (sums.depthStride == 1) {
+    errors.resize(count * depth);
+    off.resize(count * depth);
+    roundLine<Format>(values + first * 4, rounded + first, errors.data(),
+                      off.data(), count * depth);
+    for (size_t i = 0; i < count; ++i)
+      balance(rounded + first + i * depth, off.data() + i * depth,
+              sumOf(errors.data() + i * depth, depth));
+    return;
+  }
+  // A line more, so that rows do not meet in one set of a cache.
+  const size_t pitch = depth + kAcross;
+  off.resize(count * pitch);
+  double sum[kAcross] = {};
+  float error[kAcross], steps[kAcross];
+  for (size_t k = 0; k < depth; ++k) {
+    const size_t at = first + k * size_t(sums.depthStride);
+    roundLine<Format>(values + at * 4, rounded + at, error, steps, count);
+    for (size_t i = 0; i < count; ++i) {
+      sum[i] += double(error[i]);
+      off[i * pitch + k] = steps[i];
+    }
+  }
+  for (size_t i = 0; i < count; ++i)
+    balance(rounded + first + i, off.data() + i * pitch, sum[i]);
+}
+
+template <class Format>
+void Rounder<Format>::round(int64_t batch, int64_t begin, int64_t end) {
+  const int64_t start = batch * sums.count * sums.depth;
+  for (int64_t n = begin; n < end; n += together(sums))
+    roundSome(size_t(start + n * sums.countStride),
+              size_t(std::min(together(sums), end - n)));
+}
+
+template <class Format>
+static void roundSums(const Sums &sums, const uint8_t *values,
+                      uint16_t *rounded) {
+  // Much longer than a thread takes to wake up.
+  constexpr int64_t kElements = 1 << 18;
+  const int64_t together = Rounder<Format>::together(sums);
+  const int64_t each = llvm::alignTo(
+      std::max<int64_t>(1, kElements / sums.depth), uint64_t(together));
+  const int64_t pieces = llvm::divideCeil(sums.count, each);
+  llvm::parallelFor(0, size_t(sums.batches * pieces), [&](size_t i) {
+    const int64_t batch = int64_t(i) / pieces;
+    const int64_t begin = int64_t(i) % pieces * each;
+    Rounder<Format>(sums, values, rounded)
+        .round(batch, begin, std::min(begin + each, sums.count));
+  });
 }
 
 std::optional<Constant> roundedWeights(const Op &op, const Constant &weights,
@@ -136,44 +237,13 @@ std::optional<Constant> roundedWeights(const Op &op, const Constant &weights,
   std::optional<Sums> sums = sumsOf(op, weights);
   if (!sums || sums->depth < 2)
     return std::nullopt;
-  llvm::ArrayRef<float> values(
-      reinterpret_cast<const float *>(weights.rawBytes().data()),
-      size_t(weights.elements()));
-  std::vector<uint8_t> bytes =
-      convertConstant(weights, narrow).rawBytes().vec();
+  const uint8_t *values = weights.rawBytes().data();
+  std::vector<uint8_t> bytes(size_t(byteSize(narrow, weights.elements())));
   auto *rounded = reinterpret_cast<uint16_t *>(bytes.data());
-  // Sums whose weights lie side by side are read together.
-  constexpr int64_t kTogether = 32;
-  std::vector<Row> rows(size_t(std::min(kTogether, sums->count)));
-  for (Row &row : rows) {
-    row.value.resize(size_t(sums->depth));
-    row.bits.resize(size_t(sums->depth));
-  }
-  std::vector<Choice> choices;
-  for (int64_t b = 0; b < sums->batches; ++b)
-    for (int64_t n = 0; n < sums->count; n += kTogether) {
-      const int64_t count = std::min(kTogether, sums->count - n);
-      const int64_t first =
-          b * sums->count * sums->depth + n * sums->countStride;
-      auto each = [&](auto &&act) {
-        const bool near = sums->depthStride == 1;
-        const int64_t outer = near ? count : sums->depth;
-        const int64_t inner = near ? sums->depth : count;
-        for (int64_t i = 0; i < outer; ++i)
-          for (int64_t j = 0; j < inner; ++j) {
-            const int64_t row = near ? i : j, k = near ? j : i;
-            act(size_t(first + row * sums->countStride + k * sums->depthStride),
-                rows[size_t(row)], size_t(k));
-          }
-      };
-      each([&](size_t at, Row &row, size_t k) {
-        row.value[k] = values[at];
-        row.bits[k] = rounded[at];
-      });
-      for (int64_t i = 0; i < count; ++i)
-        balance(rows[size_t(i)], narrow, choices);
-      each([&](size_t at, Row &row, size_t k) { rounded[at] = row.bits[k]; });
-    }
+  if (narrow == DataType::F16)
+    roundSums<HalfFormat>(*sums, values, rounded);
+  else
+    roundSums<BrainFormat>(*sums, values, rounded);
   return Constant::fromBytes(type.withElement(narrow), std::move(bytes));
 }
 
