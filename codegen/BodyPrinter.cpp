@@ -52,6 +52,13 @@ Dim BodyPrinter::coordinate(llvm::StringRef name, const Dim &extent,
   return index.declare(symbol, extent, [text] { return text; });
 }
 
+Dim BodyPrinter::firstLane(llvm::StringRef name, const Dim &extent) {
+  Dim first = coordinate(name, extent - (vector - 1));
+  if (vector > 1)
+    index.requireMultiple("%" + name.str(), vector);
+  return first;
+}
+
 Dim BodyPrinter::derived(llvm::StringRef name, const Dim &extent,
                          const Dim &value) {
   if (extent.isConstant(1))

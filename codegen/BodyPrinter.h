@@ -42,7 +42,8 @@ public:
   bool keepStored = false;
 
   /// Sums of many sizes become variables, each from the one before it: the
-  /// bounds of a concat of many counted parts. For bodies that take() is all of.
+  /// bounds of a concat of many counted parts. For bodies that take() is all
+  /// of.
   bool nameSums = false;
 
   /// The lane `e`, as an index.
@@ -50,6 +51,8 @@ public:
   /// Declares coordinates 0 <= name < extent that are available as C++
   /// variables of that name. With `perLane` their value varies with e.
   Dim coordinate(llvm::StringRef name, const Dim &extent, bool perLane = false);
+  /// That of the first lane: V divides it, and every lane's is < extent.
+  Dim firstLane(llvm::StringRef name, const Dim &extent);
   /// A coordinate that is computed by `value` when it is first needed.
   Dim derived(llvm::StringRef name, const Dim &extent, const Dim &value);
   /// Coordinates of the element at `linear` (= base + lane, or base) of memory

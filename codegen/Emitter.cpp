@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of emitters and the choice among them.
-#include "codegen/Emitter.h"
+#include "codegen/emitters/Emitters.h"
 
 using namespace dlc;
 using namespace dlc::codegen;
 
-namespace dlc::codegen {
-#define DLC_EMITTER(Name) const Emitter &make##Name##Emitter();
+llvm::ArrayRef<const Emitter *> codegen::emitters() {
+#define DLC_EMITTER(Name, text) static const Name##Emitter the##Name;
 #include "codegen/Emitters.def"
 #undef DLC_EMITTER
-} // namespace dlc::codegen
-
-llvm::ArrayRef<const Emitter *> codegen::emitters() {
   static const Emitter *const all[] = {
-#define DLC_EMITTER(Name) &make##Name##Emitter(),
+#define DLC_EMITTER(Name, text) &the##Name,
 #include "codegen/Emitters.def"
 #undef DLC_EMITTER
   };

@@ -14,29 +14,23 @@ llvm::Error EpiloguePrinter::printStores(int64_t vector, bool test,
   printer.keepStored = loads != nullptr;
   Dim atB = printer.coordinate("b", batch);
   Dim atM = printer.coordinate("m", m);
-  Dim atN = printer.coordinate("n", n - (vector - 1));
-  if (vector > 1)
-    kernel.index().requireMultiple("%n", vector);
+  Dim atN = printer.firstLane("n", n);
   Coordinates at = result(atB, atM, atN + printer.lane());
   SpaceMap space;
   space.anchor(hero.result(), at);
-  printer.hero = [&](const Op &op, unsigned,
-                     const Coordinates &where) -> std::optional<std::string> {
-    if (&op != &hero ||
-        !SpaceMap::same(at, where, hero.result()->type().shape, kernel.index()))
-      return std::nullopt;
+  printer.hero = heroAt(hero, at, kernel.index(), [&]() -> std::string {
     std::string v = vector > 1 ? "v[e]" : "v[0]";
     DataType type = hero.result()->type().element;
     if (computeType(type) != computed)
       v = "scalar::cast<" + computeName(type).str() + ">(" + v + ")";
     return v;
-  };
+  });
   const Unit &unit = kernel.unit();
   for (unsigned i = 0; i < unit.numResults(); i++) {
-    std::optional<Coordinates> element = space.at(unit.body().outputs()[i]);
+    llvm::Expected<Coordinates> element =
+        space.result(unit, i, hero.mnemonic());
     if (!element)
-      return refuse("a result of shape " + unit.resultType(i).str() +
-                    " does not follow the " + hero.mnemonic() + "'s");
+      return element.takeError();
     if (vector > 1 && test &&
         !printer.contiguous(printer.offset(unit.resultType(i), *element),
                             vector))

@@ -221,6 +221,34 @@ void KernelBuilder::include(llvm::StringRef header) {
 
 std::string KernelBuilder::types() const { return llvm::join(typeNames, ""); }
 
+void KernelBuilder::addConstant(llvm::StringRef type, llvm::StringRef name,
+                                const llvm::Twine &value) {
+  functors +=
+      ("  static constexpr " + type + " " + name + " = " + value + ";\n").str();
+}
+
+void KernelBuilder::addSize(llvm::StringRef name, const Dim &size) {
+  functors += ("  static DLC_DEVICE Index " + name + "(const P &p) { return " +
+               printer.print(size) + "; }\n")
+                  .str();
+}
+
+void KernelBuilder::addFunction(llvm::StringRef declaration,
+                                const llvm::Twine &body) {
+  functors +=
+      ("  static DLC_DEVICE " + declaration + " {\n" + body + "  }\n").str();
+}
+
+void KernelBuilder::addLanesFunction(llvm::StringRef declaration,
+                                     const llvm::Twine &body) {
+  functors += "  template <int V>\n";
+  addFunction(declaration, body);
+}
+
+Dim codegen::limitBlocks(const Dim &blocks) {
+  return min(blocks, (int64_t(1) << 31) - 1);
+}
+
 /// Without comments and blank lines: what decides whether kernels are equal.
 static std::string withoutComments(llvm::StringRef text) {
   std::string result;

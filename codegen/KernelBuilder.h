@@ -47,6 +47,19 @@ public:
   void include(llvm::StringRef header);
   /// Text before the entry point: functors.
   std::string functors;
+  /// A member of the struct that is being printed there:
+  /// `static constexpr type name = value;`
+  void addConstant(llvm::StringRef type, llvm::StringRef name,
+                   const llvm::Twine &value);
+  void addFlag(llvm::StringRef name, bool value) {
+    addConstant("bool", name, value ? "true" : "false");
+  }
+  /// `static Index name(const P &p)`.
+  void addSize(llvm::StringRef name, const Dim &size);
+  /// \param declaration result, name and parameters.
+  void addFunction(llvm::StringRef declaration, const llvm::Twine &body);
+  /// The same with a parameter `template <int V>`: for V lanes.
+  void addLanesFunction(llvm::StringRef declaration, const llvm::Twine &body);
   unsigned threads = 256, minBlocks = 1, smemBytes = 0, cluster = 1;
   bool cooperative = false;
 
@@ -74,5 +87,8 @@ private:
   IndexPrinter printer;
   bool narrow; ///< counts in 32 bits
 };
+
+/// Blocks that a launch can have: where there are more, templates stride.
+Dim limitBlocks(const Dim &blocks);
 
 } // namespace dlc::codegen

@@ -14,6 +14,14 @@ std::optional<Coordinates> SpaceMap::at(const Value *v) const {
   return std::nullopt;
 }
 
+llvm::Expected<Coordinates> SpaceMap::result(const Unit &unit, unsigned i,
+                                             llvm::StringRef whose) const {
+  if (std::optional<Coordinates> element = at(unit.body().outputs()[i]))
+    return *element;
+  return refuse("a result of shape " + unit.resultType(i).str() +
+                " does not follow the " + whose + "'s");
+}
+
 std::optional<Coordinates> SpaceMap::follow(const Value *v) const {
   for (const auto &[anchor, at] : anchors)
     if (anchor == v)
@@ -77,4 +85,17 @@ bool SpaceMap::same(const Coordinates &a, const Coordinates &b,
         index.simplify(a.index[i] - b.index[i]) != Dim(0))
       return false;
   return true;
+}
+
+BodyPrinter::HeroValue codegen::heroAt(const Op &hero, Coordinates element,
+                                       IndexPrinter &index,
+                                       std::function<std::string()> text) {
+  return [&hero, &index, element = std::move(element), text = std::move(text)](
+             const Op &op, unsigned,
+             const Coordinates &where) -> std::optional<std::string> {
+    if (&op != &hero ||
+        !SpaceMap::same(element, where, hero.result()->type().shape, index))
+      return std::nullopt;
+    return text();
+  };
 }

@@ -17,6 +17,10 @@ public:
   /// The element of `v`; nothing if no anchor leads there. A value that has the
   /// shape of the first anchor but depends on none is taken along it.
   std::optional<Coordinates> at(const Value *v) const;
+  /// That of the unit's result; a refusal if it does not follow `whose`, the
+  /// name of what is anchored.
+  llvm::Expected<Coordinates> result(const Unit &unit, unsigned i,
+                                     llvm::StringRef whose) const;
   /// Is `at` the element of the anchored value?
   static bool same(const Coordinates &a, const Coordinates &b,
                    llvm::ArrayRef<Dim> shape, IndexPrinter &index);
@@ -25,5 +29,10 @@ private:
   std::optional<Coordinates> follow(const Value *v) const;
   llvm::SmallVector<std::pair<const Value *, Coordinates>, 4> anchors;
 };
+
+/// The hero's result is `text` at this element, and is not had elsewhere.
+BodyPrinter::HeroValue heroAt(const Op &hero, Coordinates element,
+                              IndexPrinter &index,
+                              std::function<std::string()> text);
 
 } // namespace dlc::codegen

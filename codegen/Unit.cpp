@@ -106,6 +106,13 @@ int64_t Unit::streamedBytes() const {
   return bytes;
 }
 
+int64_t Unit::vectorWidth(const Dim &extent, const SymbolTable &symbols) const {
+  int64_t width = 16 / streamedBytes();
+  while (width > 1 && !isMultipleOf(extent, width, symbols))
+    width /= 2;
+  return width;
+}
+
 bool Unit::isEmpty() const {
   // Its count is a result, too.
   if (sole && sole->kind() == OpKind::NonZero)

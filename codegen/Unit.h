@@ -27,6 +27,9 @@ public:
   /// Bytes of the widest element that streams through: of results and inputs,
   /// but not of constants, which are few and read again and again.
   int64_t streamedBytes() const;
+  /// Elements at a time, along `extent` neighbours in memory: of at most 16
+  /// streamed bytes, a power of 2 that divides the extent.
+  int64_t vectorWidth(const Dim &extent, const SymbolTable &symbols) const;
   /// The ops of the body that are not computed element by element, in order.
   llvm::ArrayRef<Op *> heroes() const { return bodyParts.heroes; }
   /// What comes before each hero's operands, and what comes after.

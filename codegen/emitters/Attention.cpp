@@ -3,19 +3,13 @@
 #include "codegen/Contraction.h"
 #include "codegen/EpiloguePrinter.h"
 #include "codegen/TypicalSize.h"
+#include "codegen/emitters/Emitters.h"
 #include "codegen/tiling/AttentionTiling.h"
 
 using namespace dlc;
 using namespace dlc::codegen;
 
 namespace {
-class AttentionEmitter : public Emitter {
-public:
-  llvm::StringRef name() const override { return "attention"; }
-  llvm::Expected<Emission> emit(const Unit &unit,
-                                const EmitContext &context) const override;
-};
-
 /// Columns that rows in shared memory and registers have room for.
 constexpr int64_t kMaxColumns = 128;
 
@@ -94,9 +88,7 @@ llvm::Error Printer::printOperand(const Value *operand, llvm::StringRef side,
     return p;
   };
   vector = int(printer.vectorWidth(operand, place, shape.back()));
-  kernel.functors += ("  static constexpr int kVector" + side + " = " +
-                      llvm::Twine(vector) + ";\n")
-                         .str();
+  kernel.addConstant("int", ("kVector" + side).str(), llvm::Twine(vector));
   return printer.print(operand, place, vector, operand->type().element,
                        kernel.functors);
 }
@@ -104,28 +96,24 @@ llvm::Error Printer::printOperand(const Value *operand, llvm::StringRef side,
 llvm::Error Printer::printBias() {
   const Value *bias = op.bias();
   const int64_t vector = !bias ? 0 : isMultipleOf(n, 2, symbols) ? 2 : 1;
-  kernel.functors +=
-      "  static constexpr int kVectorBias = " + std::to_string(vector) + ";\n";
+  kernel.addConstant("int", "kVectorBias", llvm::Twine(vector));
   if (!bias)
     return llvm::Error::success();
   BodyPrinter printer(kernel, vector);
   Shape at = delinearize(printer.coordinate("b", batch), outer);
   at.push_back(printer.coordinate("m", m));
-  Dim column = printer.coordinate("n", n - (vector - 1));
-  if (vector > 1)
-    kernel.index().requireMultiple("%n", vector);
-  at.push_back(column + printer.lane());
+  at.push_back(printer.firstLane("n", n) + printer.lane());
   std::string value = printer.value(
       bias, {broadcastIndex(bias->type().shape, at), std::nullopt, {}});
   printer.statement(std::string("out[") + (vector > 1 ? "e" : "0") +
                     "] = float(" + value + ");");
-  std::string width = std::to_string(vector);
-  kernel.functors +=
-      "  static DLC_DEVICE void bias(const P &p, Index b, Index "
-      "m, Index n, float (&out)[" +
-      width + "]) {\n" +
+  const std::string width = std::to_string(vector);
+  kernel.addFunction(
+      "void bias(const P &p, Index b, Index m, Index n, float "
+      "(&out)[" +
+          width + "])",
       (vector > 1 ? "    constexpr int V = " + width + ";\n" : std::string()) +
-      printer.take(4) + "  }\n";
+          printer.take(4));
   return printer.takeError();
 }
 
@@ -145,11 +133,10 @@ llvm::Error Printer::printEpilogue() {
   std::string text;
   if (llvm::Error e = epilogue.print(vector, text))
     return e;
-  kernel.functors +=
-      "  static constexpr int kVectorC = " + std::to_string(vector) +
-      ";\n  template <int V>\n  static DLC_DEVICE void apply(const P &p, Index "
-      "b, Index m, Index n, const float (&v)[V]) {\n" +
-      text + "  }\n";
+  kernel.addConstant("int", "kVectorC", llvm::Twine(vector));
+  kernel.addLanesFunction("void apply(const P &p, Index b, Index m, Index n, "
+                          "const float (&v)[V])",
+                          text);
   return llvm::Error::success();
 }
 
@@ -160,16 +147,11 @@ llvm::Error Printer::print() {
          ";\n  static constexpr int kDepth = " + op.q()->type().dim(-1).str() +
          ", kWidth = " + op.v()->type().dim(-1).str() +
          ";\n  static constexpr float kScale = " +
-         literal(DataType::F32, op.scale()) +
-         ";\n  static constexpr bool kNanRowsZero = " +
-         (op.nanRowsZero() ? "true" : "false") + ";\n";
-  auto extent = [&](const char *name, const Dim &d) {
-    out += std::string("  static DLC_DEVICE Index ") + name +
-           "(const P &p) { return " + kernel.index().print(d) + "; }\n";
-  };
-  extent("batch", batch);
-  extent("m", m);
-  extent("n", n);
+         literal(DataType::F32, op.scale()) + ";\n";
+  kernel.addFlag("kNanRowsZero", op.nanRowsZero());
+  kernel.addSize("batch", batch);
+  kernel.addSize("m", m);
+  kernel.addSize("n", n);
   if (llvm::Error e = printOperand(op.q(), "Q", m, vectorQ))
     return e;
   if (llvm::Error e = printOperand(op.k(), "K", n, vectorK))
@@ -183,6 +165,8 @@ llvm::Error Printer::print() {
   out += "};\n";
   return llvm::Error::success();
 }
+
+} // namespace
 
 llvm::Expected<Emission>
 AttentionEmitter::emit(const Unit &unit, const EmitContext &context) const {
@@ -216,11 +200,3 @@ AttentionEmitter::emit(const Unit &unit, const EmitContext &context) const {
                 std::to_string(problem.vectorV);
   return made;
 }
-} // namespace
-
-namespace dlc::codegen {
-const Emitter &makeAttentionEmitter() {
-  static const AttentionEmitter emitter;
-  return emitter;
-}
-} // namespace dlc::codegen

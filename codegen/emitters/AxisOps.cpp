@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // arg_reduce, cumulative and topk: ops that work along one axis.
-#include "codegen/emitters/IndexEmitters.h"
+#include "codegen/emitters/Emitters.h"
 #include "codegen/emitters/ProblemPrinter.h"
 
 using namespace dlc;

@@ -4,19 +4,13 @@
 #include "codegen/SplitWeights.h"
 #include "codegen/TypicalSize.h"
 #include "codegen/emitters/ContractionMaps.h"
+#include "codegen/emitters/Emitters.h"
 #include "codegen/tiling/ContractionTiling.h"
 
 using namespace dlc;
 using namespace dlc::codegen;
 
 namespace {
-class ContractionEmitter : public Emitter {
-public:
-  llvm::StringRef name() const override { return "contraction"; }
-  llvm::Expected<Emission> emit(const Unit &unit,
-                                const EmitContext &context) const override;
-};
-
 DataType accumulator(const Op &hero) {
   DataType in = hero.operand(0)->type().element;
   if (isFloat(in))
@@ -73,18 +67,12 @@ private:
 };
 
 void Printer::printSizes() {
-  IndexPrinter &index = kernel.index();
-  std::string &out = kernel.functors;
-  out += "struct Problem {\n  using In = " + storageName(in).str() +
-         ";\n  using Acc = " + storageName(acc).str() + ";\n";
-  auto extent = [&](const char *name, const Dim &d) {
-    out += std::string("  static DLC_DEVICE Index ") + name +
-           "(const P &p) { return " + index.print(d) + "; }\n";
-  };
-  extent("batch", view.batch);
-  extent("m", view.m);
-  extent("n", view.n);
-  extent("k", view.k);
+  kernel.functors += "struct Problem {\n  using In = " + storageName(in).str() +
+                     ";\n  using Acc = " + storageName(acc).str() + ";\n";
+  kernel.addSize("batch", view.batch);
+  kernel.addSize("m", view.m);
+  kernel.addSize("n", view.n);
+  kernel.addSize("k", view.k);
 }
 
 llvm::Error Printer::print() {
@@ -114,8 +102,7 @@ llvm::Error Printer::print(const MappedOperands &maps) {
          ", kSourceB = Source::" + maps.sourceB + ";\n";
   // Weights are fetched before the kernels before have ended.
   constantB = kernel.isWeight(maps.b.buffer.index);
-  out += std::string("  static constexpr bool kConstantB = ") +
-         (constantB ? "true" : "false") + ";\n";
+  kernel.addFlag("kConstantB", constantB);
   if (!maps.window.empty()) {
     out += "  static DLC_DEVICE Window window(const P &p) {\n    return {";
     for (const Dim &d : maps.window)
@@ -137,18 +124,14 @@ llvm::Error Printer::printA() {
     return view.placeA(b, m, split ? mod(k, split->depth) : k, lane);
   };
   vectorA = a.vectorWidth(view.a, place, view.runA);
-  kernel.functors +=
-      "  static constexpr int kVectorA = " + std::to_string(vectorA) + ";\n";
+  kernel.addConstant("int", "kVectorA", llvm::Twine(vectorA));
   return a.print(view.a, place, vectorA, in, kernel.functors);
 }
 
 void Printer::printCopiesOfB() {
-  kernel.functors +=
-      "  static constexpr int kVectorB = " + std::to_string(vectorB) +
-      ";\n  static constexpr bool kTransposedB = " +
-      (transposedB ? "true" : "false") +
-      ";\n  static constexpr bool kConstantB = " +
-      (constantB ? "true" : "false") + ";\n";
+  kernel.addConstant("int", "kVectorB", llvm::Twine(vectorB));
+  kernel.addFlag("kTransposedB", transposedB);
+  kernel.addFlag("kConstantB", constantB);
 }
 
 void Printer::printParts() {
@@ -211,23 +194,18 @@ llvm::Error Printer::printEpilogue(bool mapped) {
   std::string text, loads;
   if (llvm::Error e = epilogue.print(vectorC, text, mapped ? &loads : nullptr))
     return e;
-  std::string vectors =
-      "  static constexpr int kVectorC = " + std::to_string(vectorC) + ";\n";
+  kernel.addConstant("int", "kVectorC", llvm::Twine(vectorC));
   if (mapped) {
-    kernel.functors +=
-        vectors +
-        "  template <int V>\n  static DLC_DEVICE auto prepare(const P &p, "
-        "Index b, Index m, Index n) {\n" +
+    kernel.addLanesFunction(
+        "auto prepare(const P &p, Index b, Index m, Index n)",
         loads + "    return [=, &p](const Acc (&v)[V]) {\n" + text +
-        "    };\n  }\n";
+            "    };\n");
     return llvm::Error::success();
   }
-  kernel.functors +=
-      vectors + "  static constexpr bool kStoreAlongM = " +
-      (storeAlongM ? "true" : "false") +
-      ";\n  template <int V>\n  static DLC_DEVICE void apply(const P &p, Index "
-      "b, Index m, Index n, const Acc (&v)[V]) {\n" +
-      text + "  }\n";
+  kernel.addFlag("kStoreAlongM", storeAlongM);
+  kernel.addLanesFunction("void apply(const P &p, Index b, Index m, Index n, "
+                          "const Acc (&v)[V])",
+                          text);
   return llvm::Error::success();
 }
 
@@ -313,6 +291,8 @@ Emission finish(Printer &printer, const ContractionTiling &tiling,
   return made;
 }
 
+} // namespace
+
 llvm::Expected<Emission>
 ContractionEmitter::emit(const Unit &unit, const EmitContext &context) const {
   if (unit.heroes().size() != 1 || !isContraction(*unit.heroes()[0]))
@@ -341,11 +321,3 @@ ContractionEmitter::emit(const Unit &unit, const EmitContext &context) const {
     return e;
   return finish(again, tiling, "TmaContraction", context);
 }
-} // namespace
-
-namespace dlc::codegen {
-const Emitter &makeContractionEmitter() {
-  static const ContractionEmitter emitter;
-  return emitter;
-}
-} // namespace dlc::codegen

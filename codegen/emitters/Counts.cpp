@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nonzero and nms: ops whose result's size a kernel computes.
-#include "codegen/emitters/IndexEmitters.h"
+#include "codegen/emitters/Emitters.h"
 #include "codegen/emitters/ProblemPrinter.h"
 
 using namespace dlc;

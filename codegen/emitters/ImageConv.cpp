@@ -3,6 +3,7 @@
 #include "codegen/emitters/ImageConv.h"
 #include "codegen/SplitWeights.h"
 #include "codegen/TypicalSize.h"
+#include "codegen/emitters/Emitters.h"
 
 using namespace dlc;
 using namespace dlc::codegen;
@@ -158,10 +159,8 @@ llvm::Error Printer::printValue() {
   for (size_t d = 0; d < 4; d++)
     at.index.push_back(printer.coordinate(names[d], shape[d]));
   const std::string type = storageName(in).str(), x = printer.value(input, at);
-  kernel.functors += "  static DLC_DEVICE In value(const P &p, Index n, Index "
-                     "c, Index y, Index x) {\n" +
-                     printer.take(4) + "    return convert<In>(" + x +
-                     ");\n  }\n";
+  kernel.addFunction("In value(const P &p, Index n, Index c, Index y, Index x)",
+                     printer.take(4) + "    return convert<In>(" + x + ");\n");
   return printer.takeError();
 }
 
@@ -176,21 +175,15 @@ llvm::Error Printer::printResult() {
     at.index.push_back(printer.coordinate(names[d], shape[d]));
   SpaceMap space;
   space.anchor(conv.result(), at);
-  printer.hero = [&](const Op &op, unsigned,
-                     const Coordinates &where) -> std::optional<std::string> {
-    if (&op != &conv || !SpaceMap::same(at, where, shape, kernel.index()))
-      return std::nullopt;
-    return "sum";
-  };
+  printer.hero = heroAt(conv, at, kernel.index(), [] { return "sum"; });
   std::optional<Coordinates> element = space.at(last);
   if (last->type().shape != shape || !element ||
       !SpaceMap::same(at, *element, shape, kernel.index()))
     return refuse("its result is stored as another shape");
   const std::string x = printer.value(last, *element);
-  kernel.functors += "  static DLC_DEVICE Out result(const P &p, Index n, "
-                     "Index o, Index y, Index x, float sum) {\n" +
-                     printer.take(4) + "    return convert<Out>(" + x +
-                     ");\n  }\n";
+  kernel.addFunction(
+      "Out result(const P &p, Index n, Index o, Index y, Index x, float sum)",
+      printer.take(4) + "    return convert<Out>(" + x + ");\n");
   return printer.takeError();
 }
 
@@ -198,13 +191,12 @@ llvm::Error Printer::print(const ImageConvTiling &tiling) {
   const TensorType &result = kernel.unit().resultType(0);
   std::string &out = kernel.functors;
   out += "struct Problem {\n  using In = " + storageName(in).str() +
-         ";\n  using Out = " + storageName(result.element).str() +
-         ";\n  static DLC_DEVICE Index images(const P &p) { return " +
-         kernel.index().print(result.shape[0]) + "; }\n";
+         ";\n  using Out = " + storageName(result.element).str() + ";\n";
+  kernel.addSize("images", result.shape[0]);
   if (llvm::Error e = printValue())
     return e;
-  out += "  static DLC_DEVICE const In *weights(const P &p) {\n    return " +
-         kernel.weight(arranged(tiling)) + ";\n  }\n";
+  kernel.addFunction("const In *weights(const P &p)",
+                     "    return " + kernel.weight(arranged(tiling)) + ";\n");
   if (llvm::Error e = printResult())
     return e;
   out += "  static DLC_DEVICE Out *output(const P &p) { return " +
@@ -213,74 +205,75 @@ llvm::Error Printer::print(const ImageConvTiling &tiling) {
   return llvm::Error::success();
 }
 
-class ImageConvEmitter : public Emitter {
-public:
-  llvm::StringRef name() const override { return "image convolution"; }
-  llvm::Expected<Emission> emit(const Unit &unit,
-                                const EmitContext &context) const override {
-    llvm::ArrayRef<Op *> heroes = unit.heroes();
-    const Target &target = context.target;
-    if (heroes.empty() || heroes.size() > 2 || target.isHost())
-      return refuse("");
-    const Op &conv = *heroes[0];
-    const Op *pool = heroes.size() > 1 ? heroes[1] : nullptr;
-    std::optional<ImageConvProblem> problem = viewImageConv(conv);
-    if (!problem)
-      return refuse("");
-    if (pool && (!addPool(*problem, *pool) ||
-                 unit.body().outputs()[0] != pool->result()))
-      return refuse("its pool is of another kind");
-    const DataType in = operandType(conv);
-    const TensorType &result = unit.resultType(0);
-    auto isHalf = [](DataType type) {
-      return type == DataType::F16 || type == DataType::BF16;
-    };
-    if (!isHalf(in) || unit.numResults() != 1 || !isHalf(result.element) ||
-        result.layout != Layout::channelsLast(4))
-      return refuse("");
-    KernelBuilder kernel(unit, context);
-    kernel.include("fusion");
-    kernel.include("image_conv");
-    problem->isBf16 = in == DataType::BF16;
-    problem->images = typicalSize(result.shape[0], context.symbols);
-    problem->inputBytes = 0;
-    for (const Value *v : unit.inputs())
-      if (v &&
-          v->type().elementCount() == conv.operand(0)->type().elementCount())
-        problem->inputBytes += bitWidth(v->type().element) / 8;
-    Printer printer(kernel, conv, pool, *problem);
-    if (llvm::Error e = printer.readFilter())
-      return e;
-    std::optional<ImageConvTiling> tiling =
-        chooseImageConvTiling(printer.problem, target);
-    if (!tiling)
-      return refuse("no tile of it fits");
-    if (llvm::Error e = printer.print(*tiling))
-      return e;
-    return finish(kernel, printer.problem, *tiling);
-  }
+bool isHalf(DataType type) {
+  return type == DataType::F16 || type == DataType::BF16;
+}
 
-private:
-  static Emission finish(KernelBuilder &kernel, const ImageConvProblem &p,
-                         const ImageConvTiling &tiling) {
-    kernel.threads = unsigned(tiling.threads());
-    kernel.minBlocks = unsigned(tiling.minBlocks);
-    kernel.smemBytes = unsigned(tiling.sharedBytes(p));
-    Emission made;
-    made.steps.push_back(kernel.finish(
-        "conv", kernel.types(), "image" + tiling.name(),
-        "  ImageConv<Problem, Geometry, Config>::run(p, blockIdx.x, smem);\n",
-        {kernel.unit().resultType(0).shape[0] * tiling.blocksPerImage(p)}));
-    made.microseconds = tiling.microseconds;
-    made.flops = 2 * p.images * p.y.out * p.x.out * p.outputs * p.channels *
-                 p.y.filter * p.x.filter;
-    made.report = "image convolution " + tiling.name() +
-                  (p.y.step > 1 || p.x.step > 1 ? ", pooled" : "") +
-                  (p.parts > 1 ? ", weights in two parts" : "");
-    return made;
-  }
-};
+/// Bytes that one element of the image takes, of all inputs that are read.
+int64_t inputBytes(const Unit &unit, const Op &conv) {
+  int64_t bytes = 0;
+  for (const Value *v : unit.inputs())
+    if (v && v->type().elementCount() == conv.operand(0)->type().elementCount())
+      bytes += bitWidth(v->type().element) / 8;
+  return bytes;
+}
+
+Emission finish(KernelBuilder &kernel, const ImageConvProblem &p,
+                const ImageConvTiling &tiling) {
+  kernel.threads = unsigned(tiling.threads());
+  kernel.minBlocks = unsigned(tiling.minBlocks);
+  kernel.smemBytes = unsigned(tiling.sharedBytes(p));
+  Emission made;
+  made.steps.push_back(kernel.finish(
+      "conv", kernel.types(), "image" + tiling.name(),
+      "  ImageConv<Problem, Geometry, Config>::run(p, blockIdx.x, smem);\n",
+      {kernel.unit().resultType(0).shape[0] * tiling.blocksPerImage(p)}));
+  made.microseconds = tiling.microseconds;
+  made.flops = 2 * p.images * p.y.out * p.x.out * p.outputs * p.channels *
+               p.y.filter * p.x.filter;
+  made.report = "image convolution " + tiling.name() +
+                (p.y.step > 1 || p.x.step > 1 ? ", pooled" : "") +
+                (p.parts > 1 ? ", weights in two parts" : "");
+  return made;
+}
 } // namespace
+
+llvm::Expected<Emission>
+ImageConvEmitter::emit(const Unit &unit, const EmitContext &context) const {
+  llvm::ArrayRef<Op *> heroes = unit.heroes();
+  const Target &target = context.target;
+  if (heroes.empty() || heroes.size() > 2 || target.isHost())
+    return refuse("");
+  const Op &conv = *heroes[0];
+  const Op *pool = heroes.size() > 1 ? heroes[1] : nullptr;
+  std::optional<ImageConvProblem> problem = viewImageConv(conv);
+  if (!problem)
+    return refuse("");
+  if (pool &&
+      (!addPool(*problem, *pool) || unit.body().outputs()[0] != pool->result()))
+    return refuse("its pool is of another kind");
+  const DataType in = operandType(conv);
+  const TensorType &result = unit.resultType(0);
+  if (!isHalf(in) || unit.numResults() != 1 || !isHalf(result.element) ||
+      result.layout != Layout::channelsLast(4))
+    return refuse("");
+  problem->isBf16 = in == DataType::BF16;
+  problem->images = typicalSize(result.shape[0], context.symbols);
+  problem->inputBytes = inputBytes(unit, conv);
+  KernelBuilder kernel(unit, context);
+  kernel.include("fusion");
+  kernel.include("image_conv");
+  Printer printer(kernel, conv, pool, *problem);
+  if (llvm::Error e = printer.readFilter())
+    return e;
+  std::optional<ImageConvTiling> tiling =
+      chooseImageConvTiling(printer.problem, target);
+  if (!tiling)
+    return refuse("no tile of it fits");
+  if (llvm::Error e = printer.print(*tiling))
+    return e;
+  return finish(kernel, printer.problem, *tiling);
+}
 
 bool codegen::isImageConv(const Op &op, const Target &target) {
   std::optional<ImageConvProblem> p = viewImageConv(op);
@@ -288,8 +281,7 @@ bool codegen::isImageConv(const Op &op, const Target &target) {
     return false;
   const Op *filter = op.operand(1)->definingOp();
   const DataType in = operandType(op), weights = op.operand(1)->type().element;
-  if (!filter || filter->kind() != OpKind::Constant ||
-      (in != DataType::F16 && in != DataType::BF16))
+  if (!filter || filter->kind() != OpKind::Constant || !isHalf(in))
     return false;
   if (weights == DataType::F32) {
     if (!holdsParts(llvm::cast<ConstantOp>(filter).value(), in))
@@ -301,10 +293,3 @@ bool codegen::isImageConv(const Op &op, const Target &target) {
   p->isBf16 = in == DataType::BF16;
   return chooseImageConvTiling(*p, target).has_value();
 }
-
-namespace dlc::codegen {
-const Emitter &makeImageConvEmitter() {
-  static const ImageConvEmitter emitter;
-  return emitter;
-}
-} // namespace dlc::codegen

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loop fusions: pointwise ops, views and gathers over one iteration space.
 #include "codegen/BodyPrinter.h"
+#include "codegen/emitters/Emitters.h"
 
 using namespace dlc;
 using namespace dlc::codegen;
@@ -16,95 +17,71 @@ struct Config {
 
 /// 16 bytes of the widest element, where all outputs are written in vectors.
 Config configure(const Unit &unit, const EmitContext &context) {
-  Config c;
   const TensorType &space = unit.resultType(0);
-  c.vector = 16 / unit.streamedBytes();
-  if (space.rank() == 0 || space.elementCount().isConstant(1)) {
-    c.vector = 1;
-    return c;
-  }
-  int64_t inner = innermostDimension(space);
-  for (int64_t v = c.vector; v > 1; v /= 2)
-    if (isMultipleOf(space.shape[inner], v, context.symbols)) {
-      // At least half of the width: rows decode once for all lanes.
-      if (v * 2 >= c.vector) {
-        c.vector = v;
-        c.rows = true;
-      }
-      break;
-    }
-  return c;
+  if (space.rank() == 0 || space.elementCount().isConstant(1))
+    return {};
+  const int64_t widest = 16 / unit.streamedBytes();
+  const int64_t inRows =
+      unit.vectorWidth(space.shape[innermostDimension(space)], context.symbols);
+  // At least half of the width: rows decode once for all lanes.
+  if (inRows > 1 && inRows * 2 >= widest)
+    return {inRows, true};
+  return {widest, false};
 }
 
-class PointwiseEmitter : public Emitter {
-public:
-  llvm::StringRef name() const override { return "pointwise"; }
-
-  llvm::Expected<Emission> emit(const Unit &unit,
-                                const EmitContext &context) const override {
-    if (!unit.isLoop())
-      return refuse("");
-    const TensorType &space = unit.resultType(0);
-    for (unsigned i = 0; i < unit.numResults(); i++) {
-      const TensorType &type = unit.resultType(i);
-      if (type.shape != space.shape)
-        return refuse("the results of a loop have one shape, found " +
-                      space.str() + " and " + type.str());
-      if (!type.layout.isUnsplit())
-        return refuse("a result stored as " + type.str());
-    }
-    Config config = configure(unit, context);
-    KernelBuilder kernel(unit, context);
-    kernel.include("pointwise");
-    kernel.threads = config.threads;
-    kernel.functors =
-        "struct Body {\n  static constexpr int kVector = " +
-        std::to_string(config.vector) +
-        ";\n  static DLC_DEVICE Index size(const P &p) { return " +
-        kernel.index().print(space.elementCount()) + "; }\n";
-    if (llvm::Error e = printApply(kernel, config, unit))
-      return e;
-    kernel.functors += "};\n";
-
-    Emission made;
-    Dim blocks =
-        ceilDiv(space.elementCount(), int64_t(config.threads) * config.vector);
-    made.steps.push_back(kernel.finish(kindOf(unit), kernel.types(),
-                                       config.str(),
-                                       "  pointwise<Body, Index>(p);\n",
-                                       {min(blocks, (int64_t(1) << 31) - 1)}));
-    made.report = "pointwise " + config.str();
-    return made;
+llvm::Error checkResults(const Unit &unit) {
+  const TensorType &space = unit.resultType(0);
+  for (unsigned i = 0; i < unit.numResults(); i++) {
+    const TensorType &type = unit.resultType(i);
+    if (type.shape != space.shape)
+      return refuse("the results of a loop have one shape, found " +
+                    space.str() + " and " + type.str());
+    if (!type.layout.isUnsplit())
+      return refuse("a result stored as " + type.str());
   }
+  return llvm::Error::success();
+}
 
-private:
-  static llvm::StringRef kindOf(const Unit &unit) {
-    return unit.soleOp() ? unit.soleOp()->mnemonic() : "loop";
-  }
-
-  static llvm::Error printApply(KernelBuilder &kernel, const Config &config,
-                                const Unit &unit) {
-    BodyPrinter printer(kernel, config.vector);
-    printer.nameSums = true;
-    const TensorType &space = unit.resultType(0);
-    // Vectors at rows of any length are scalar at their tail, V = 1.
-    Dim base = printer.coordinate("i", space.elementCount());
-    if (config.vector > 1)
-      kernel.index().requireMultiple("%i", config.vector);
-    Coordinates at = printer.decode(space, base, config.rows);
-    for (unsigned i = 0; i < unit.numResults(); i++)
-      printer.store(i, at);
-    kernel.functors += "  template <int V>\n  static DLC_DEVICE void "
-                       "apply(const P &p, Index i) {\n" +
-                       printer.take() + "  }\n";
-    return printer.takeError();
-  }
-};
+llvm::Error printBody(KernelBuilder &kernel, const Config &config) {
+  const Unit &unit = kernel.unit();
+  const TensorType &space = unit.resultType(0);
+  kernel.functors = "struct Body {\n";
+  kernel.addConstant("int", "kVector", llvm::Twine(config.vector));
+  kernel.addSize("size", space.elementCount());
+  BodyPrinter printer(kernel, config.vector);
+  printer.nameSums = true;
+  // Vectors at rows of any length are scalar at their tail, V = 1.
+  Dim base = printer.coordinate("i", space.elementCount());
+  if (config.vector > 1)
+    kernel.index().requireMultiple("%i", config.vector);
+  Coordinates at = printer.decode(space, base, config.rows);
+  for (unsigned i = 0; i < unit.numResults(); i++)
+    printer.store(i, at);
+  kernel.addLanesFunction("void apply(const P &p, Index i)", printer.take());
+  kernel.functors += "};\n";
+  return printer.takeError();
+}
 } // namespace
 
-namespace dlc::codegen {
-const Emitter &makePointwiseEmitter() {
-  static const PointwiseEmitter emitter;
-  return emitter;
+llvm::Expected<Emission>
+PointwiseEmitter::emit(const Unit &unit, const EmitContext &context) const {
+  if (!unit.isLoop())
+    return refuse("");
+  if (llvm::Error e = checkResults(unit))
+    return e;
+  const Config config = configure(unit, context);
+  KernelBuilder kernel(unit, context);
+  kernel.include("pointwise");
+  kernel.threads = config.threads;
+  if (llvm::Error e = printBody(kernel, config))
+    return e;
+  const Op *sole = unit.soleOp();
+  const Dim blocks = ceilDiv(unit.resultType(0).elementCount(),
+                             int64_t(config.threads) * config.vector);
+  Emission made;
+  made.steps.push_back(kernel.finish(
+      sole ? sole->mnemonic() : "loop", kernel.types(), config.str(),
+      "  pointwise<Body, Index>(p);\n", {limitBlocks(blocks)}));
+  made.report = "pointwise " + config.str();
+  return made;
 }
-} // namespace dlc::codegen

@@ -2,6 +2,7 @@
 // Reductions and what depends on them row by row: softmax, normalisations,
 // means. One kernel; few long rows take two.
 #include "codegen/Contraction.h"
+#include "codegen/emitters/Emitters.h"
 
 using namespace dlc;
 using namespace dlc::codegen;
@@ -357,12 +358,7 @@ Config configure(Printer &printer, const EmitContext &context) {
   return c;
 }
 
-class ReductionEmitter : public Emitter {
-public:
-  llvm::StringRef name() const override { return "reduction"; }
-  llvm::Expected<Emission> emit(const Unit &unit,
-                                const EmitContext &context) const override;
-};
+} // namespace
 
 llvm::Expected<Emission>
 ReductionEmitter::emit(const Unit &unit, const EmitContext &context) const {
@@ -455,11 +451,3 @@ ReductionEmitter::emit(const Unit &unit, const EmitContext &context) const {
   }
   return made;
 }
-} // namespace
-
-namespace dlc::codegen {
-const Emitter &makeReductionEmitter() {
-  static const ReductionEmitter emitter;
-  return emitter;
-}
-} // namespace dlc::codegen

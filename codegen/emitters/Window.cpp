@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling and depthwise convolution: a few taps per element of the output.
 #include "codegen/Contraction.h"
+#include "codegen/emitters/Emitters.h"
 
 using namespace dlc;
 using namespace dlc::codegen;
@@ -270,38 +271,27 @@ bool isDepthwise(const Op &op) {
   return conv.groups() > 1 && conv.filter()->type().dim(1).isConstant(1);
 }
 
-class WindowEmitter : public Emitter {
-public:
-  llvm::StringRef name() const override { return "window"; }
-  llvm::Expected<Emission> emit(const Unit &unit,
-                                const EmitContext &context) const override {
-    if (unit.heroes().size() != 1)
-      return refuse("");
-    const Op &hero = *unit.heroes()[0];
-    if (hero.kind() != OpKind::Pool && !isDepthwise(hero))
-      return refuse("");
-    KernelBuilder kernel(unit, context);
-    kernel.include("fusion");
-    kernel.include("window");
-    Printer printer(kernel, hero);
-    if (llvm::Error e = printer.print())
-      return e;
-    std::string config = "v" + std::to_string(printer.vector);
-    Emission made;
-    Dim blocks = ceilDiv(printer.size, kernel.threads * printer.vector);
-    made.steps.push_back(
-        kernel.finish(hero.kind() == OpKind::Pool ? "pool" : "depthwise",
-                      kernel.types(), config, "  WindowTile<Window>::run(p);\n",
-                      {min(blocks, (int64_t(1) << 31) - 1)}));
-    made.report = "window " + config;
-    return made;
-  }
-};
 } // namespace
 
-namespace dlc::codegen {
-const Emitter &makeWindowEmitter() {
-  static const WindowEmitter emitter;
-  return emitter;
+llvm::Expected<Emission> WindowEmitter::emit(const Unit &unit,
+                                             const EmitContext &context) const {
+  if (unit.heroes().size() != 1)
+    return refuse("");
+  const Op &hero = *unit.heroes()[0];
+  if (hero.kind() != OpKind::Pool && !isDepthwise(hero))
+    return refuse("");
+  KernelBuilder kernel(unit, context);
+  kernel.include("fusion");
+  kernel.include("window");
+  Printer printer(kernel, hero);
+  if (llvm::Error e = printer.print())
+    return e;
+  const std::string config = "v" + std::to_string(printer.vector);
+  const Dim blocks = ceilDiv(printer.size, kernel.threads * printer.vector);
+  Emission made;
+  made.steps.push_back(kernel.finish(
+      hero.kind() == OpKind::Pool ? "pool" : "depthwise", kernel.types(),
+      config, "  WindowTile<Window>::run(p);\n", {limitBlocks(blocks)}));
+  made.report = "window " + config;
+  return made;
 }
-} // namespace dlc::codegen
