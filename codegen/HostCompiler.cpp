@@ -62,12 +62,13 @@ llvm::Expected<HostCompiler> HostCompiler::open(llvm::StringRef program) {
   if (c.program.empty())
     return failure("the host target needs a C++ compiler, found none of " +
                    tried);
-  llvm::SmallString<128> folder;
-  if (std::error_code e = fs::createUniqueDirectory("dlc-host", folder))
-    return failure("cannot make a temporary folder: " + e.message());
-  c.folder = folder.str().str();
+  llvm::Expected<ScratchFolder> scratch = ScratchFolder::create("dlc-host");
+  if (!scratch)
+    return scratch.takeError();
+  c.scratch = std::move(*scratch);
+  const std::string &folder = c.scratch.path();
   for (const DeviceHeader &h : deviceHeaders()) {
-    std::string path = c.folder + "/" + std::string(h.name);
+    std::string path = folder + "/" + std::string(h.name);
     if (std::error_code e =
             fs::create_directories(llvm::sys::path::parent_path(path)))
       return failure("cannot write " + path + ": " + e.message());
@@ -88,7 +89,7 @@ llvm::Expected<HostCompiler> HostCompiler::open(llvm::StringRef program) {
              "-fno-ident"};
   if (hasAvx2())
     c.flags.push_back("-march=x86-64-v3");
-  std::string log = c.folder + "/version";
+  std::string log = folder + "/version";
   if (llvm::Error e = c.run({"--version"}, log))
     return e;
   c.versionText = llvm::StringRef(read(log)).split('\n').first.str();
@@ -96,16 +97,6 @@ llvm::Expected<HostCompiler> HostCompiler::open(llvm::StringRef program) {
     c.flags.push_back("-fno-gnu-unique");
   return c;
 }
-
-HostCompiler::~HostCompiler() {
-  if (!folder.empty())
-    fs::remove_directories(folder);
-}
-
-HostCompiler::HostCompiler(HostCompiler &&other)
-    : program(std::move(other.program)),
-      versionText(std::move(other.versionText)),
-      folder(std::exchange(other.folder, "")), flags(std::move(other.flags)) {}
 
 llvm::Error HostCompiler::run(llvm::ArrayRef<std::string> arguments,
                               const std::string &log) const {
@@ -124,6 +115,7 @@ llvm::Error HostCompiler::run(llvm::ArrayRef<std::string> arguments,
 
 llvm::Expected<std::string>
 HostCompiler::compile(const KernelSource &kernel) const {
+  const std::string &folder = scratch.path();
   std::string base = folder + "/" + kernel.name;
   if (llvm::Error e = write(base + ".cpp", kernel.text))
     return e;
@@ -142,6 +134,7 @@ HostCompiler::compile(const KernelSource &kernel) const {
 
 llvm::Expected<std::string>
 HostCompiler::link(llvm::ArrayRef<std::string> objects) const {
+  const std::string &folder = scratch.path();
   // The linker takes them from a list: there may be hundreds.
   std::string list;
   for (auto [i, object] : llvm::enumerate(objects)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/Emission.h"
+#include "codegen/ScratchFolder.h"
 #include "llvm/Support/Error.h"
 
 namespace dlc::codegen {
@@ -11,8 +12,6 @@ class HostCompiler {
 public:
   /// \param program its name or path; empty: c++, else g++, of the PATH.
   static llvm::Expected<HostCompiler> open(llvm::StringRef program);
-  ~HostCompiler();
-  HostCompiler(HostCompiler &&);
 
   const std::string &version() const { return versionText; }
   llvm::ArrayRef<std::string> options() const { return flags; }
@@ -26,7 +25,7 @@ private:
   llvm::Error run(llvm::ArrayRef<std::string> arguments,
                   const std::string &log) const;
   std::string program, versionText;
-  std::string folder; ///< a temporary one: headers, sources, objects
+  ScratchFolder scratch; ///< headers, sources, objects
   std::vector<std::string> flags;
 };
 

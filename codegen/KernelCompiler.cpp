@@ -32,6 +32,7 @@ compileAll(llvm::ArrayRef<KernelSource> kernels, llvm::StringRef compilerKey,
   std::atomic<size_t> next = 0, done = 0, hitCount = 0;
   std::atomic<bool> stop = false;
   std::mutex mutex;
+  bool isCancelled = false; // under the mutex
   auto work = [&] {
     for (size_t i; !stop && (i = next++) < kernels.size();) {
       // The first lines name nodes, which do not change the code.
@@ -52,7 +53,7 @@ compileAll(llvm::ArrayRef<KernelSource> kernels, llvm::StringRef compilerKey,
       }
       std::lock_guard lock(mutex);
       if (options.progress && !options.progress(++done, kernels.size()))
-        stop = true;
+        stop = isCancelled = true;
     }
   };
   unsigned jobs = options.jobs
@@ -65,6 +66,9 @@ compileAll(llvm::ArrayRef<KernelSource> kernels, llvm::StringRef compilerKey,
   work();
   for (std::thread &t : threads)
     t.join();
+  // Then a compiler may have failed because it was interrupted, too.
+  if (isCancelled)
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), "cancelled");
   for (size_t i = 0; i < kernels.size(); i++) {
     if (errors[i].empty())
       continue;
@@ -76,8 +80,6 @@ compileAll(llvm::ArrayRef<KernelSource> kernels, llvm::StringRef compilerKey,
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                    errors[i] + "\nits source is in " + path);
   }
-  if (stop)
-    return llvm::createStringError(llvm::inconvertibleErrorCode(), "cancelled");
   hits = hitCount;
   if (hits < kernels.size())
     cache.trim();

@@ -12,7 +12,9 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/WithColor.h"
+#include <atomic>
 
 using namespace llvm;
 using namespace dlc;
@@ -220,6 +222,21 @@ private:
   std::string last;
 };
 
+/// While this lives, the first request to end (Ctrl-C, SIGTERM) lets what runs
+/// come to a halt, which leaves no files behind; the second ends at once.
+class Interruptible {
+public:
+  Interruptible() {
+    sys::SetInterruptFunction([] { isAsked = true; });
+  }
+  ~Interruptible() { sys::SetInterruptFunction(nullptr); }
+  static bool asked() { return isAsked; }
+
+private:
+  static std::atomic<bool> isAsked;
+};
+std::atomic<bool> Interruptible::isAsked = false;
+
 int runCheck() {
   Expected<ImportOptions> options =
       importOptions(checkShapes, checkBinds, checkKept);
@@ -358,14 +375,17 @@ int runCompile() {
   }
   ProgressLine progress;
   options.progress = [&](StringRef phase, double f) {
-    return progress(phase, f);
+    return progress(phase, f) && !Interruptible::asked();
   };
-  Expected<CompileSummary> summary = compile(model, path, options, diagnostics);
+  Expected<CompileSummary> summary = [&] {
+    Interruptible interruptible;
+    return compile(model, path, options, diagnostics);
+  }();
   progress.clear();
   bool blocked = print(diagnostics);
   if (!summary) {
     std::string rest = toString(summary.takeError());
-    return blocked ? 1 : fail(rest);
+    return blocked ? 1 : fail(Interruptible::asked() ? "cancelled" : rest);
   }
   if (!quiet)
     report(*summary, path);
