@@ -73,6 +73,15 @@ bool VerticalFuser::isReadByItsOwn(const Value *value) const {
   });
 }
 
+// Is `value`, which widens a result of the hero, stored wide? Contractions and
+// windows have the first choice: most take it into their prologue.
+bool VerticalFuser::isWidenedHere(const Hero &hero, const Value *value) const {
+  if (isReadByHero(value) &&
+      (!prologuesGrown || !plan.isReadOutside(value, hero.id)))
+    return false;
+  return value->uses().size() <= 1 || isReadByItsOwn(value);
+}
+
 bool VerticalFuser::joinEpilogue(Hero &hero, Value *value, Op *user) {
   if ((!user->hasTrait(OpTrait::View) && !user->hasTrait(OpTrait::Pointwise)) ||
       plan.clusterOf(user))
@@ -83,8 +92,7 @@ bool VerticalFuser::joinEpilogue(Hero &hero, Value *value, Op *user) {
     return false;
   }
   if (user->kind() == OpKind::Convert && isFreeToRepeat(*user) &&
-      (isReadByHero(user->result()) || (user->result()->uses().size() > 1 &&
-                                        !isReadByItsOwn(user->result())))) {
+      !isWidenedHere(hero, user->result())) {
     refusals.add(user, "who reads it widens it, which moves fewer bytes");
     return false;
   }
@@ -287,6 +295,7 @@ void VerticalFuser::growPools() {
     if (together && apart && alone && *together < *apart + *alone) {
       plan.cluster(pool->id).abandoned = true;
       conv.joined.push_back(op);
+      conv.closed = pool->closed = true;
     } else {
       plan.cluster(conv.id).heroes.pop_back();
       plan.leave(conv.id, op);
@@ -312,6 +321,22 @@ void VerticalFuser::settle(Hero &hero) {
   }
 }
 
+void VerticalFuser::growAll() {
+  for (bool again = true; again;) {
+    again = false;
+    for (Hero &hero : heroes)
+      if (!hero.closed && (growSides(hero) | growEpilogue(hero))) {
+        settle(hero);
+        again = true;
+      }
+    for (Hero &hero : heroes)
+      if (!hero.closed && growPrologue(hero)) {
+        settle(hero);
+        again = true;
+      }
+  }
+}
+
 bool VerticalFuser::run(Rewriter &rewriter) {
   // The last first: of two contractions whose results meet, the later one adds,
   // and reads the earlier one's result.
@@ -324,26 +349,17 @@ bool VerticalFuser::run(Rewriter &rewriter) {
     plan.cluster(id).heroes.push_back(op);
     FusionPlaces places(op->result()->type().shape);
     places.enter(op->result(), {Place::Full, nullptr, true});
-    heroes.push_back(Hero{id, op, std::move(places), {}, {}});
+    heroes.push_back(Hero{id, op, std::move(places), {}, {}, false});
     growEpilogue(heroes.back());
     settle(heroes.back());
   }
   // Only now: what is no epilogue of another contraction is free to join. What
   // one copies, or stops reading, may become another's alone.
-  for (bool again = true; again;) {
-    again = false;
-    for (Hero &hero : heroes)
-      if (growSides(hero) | growEpilogue(hero)) {
-        settle(hero);
-        again = true;
-      }
-    for (Hero &hero : heroes)
-      if (growPrologue(hero)) {
-        settle(hero);
-        again = true;
-      }
-  }
+  growAll();
   growPools();
+  // What no reader's kernel takes need not be a kernel of its own.
+  prologuesGrown = true;
+  growAll();
   for (Hero &hero : heroes)
     if (hero.joined.empty())
       plan.cluster(hero.id).abandoned = true;

@@ -22,6 +22,7 @@ private:
     FusionPlaces places;
     llvm::SmallVector<Op *, 8> joined;  // in the order in which they came
     llvm::DenseSet<const Op *> refused; // had to leave again
+    bool closed;                        // a pool ends it, or took it over
   };
 
   // Each returns whether something joined.
@@ -30,6 +31,7 @@ private:
   bool growPrologue(Hero &hero);
   llvm::DenseSet<const Op *> prologueOf(const Hero &hero);
   bool isReadByItsOwn(const Value *value) const;
+  bool isWidenedHere(const Hero &hero, const Value *value) const;
   bool joinEpilogue(Hero &hero, Value *value, Op *user);
   bool joinSide(Hero &hero, Value *value);
   bool joinPrologue(Hero &hero, Value *value);
@@ -39,6 +41,8 @@ private:
   bool paysAsPrologue(Hero &hero, Op *op, bool asCopy);
   bool join(Hero &hero, Op *op, bool asCopy, FusionPlaces::Info info);
   void dropLast(Hero &hero);
+  /// Sides, epilogues and prologues of all heroes, until nothing joins.
+  void growAll();
   void growPools();
   /// Drops what joined last until limits and prices are met.
   void settle(Hero &hero);
@@ -46,6 +50,7 @@ private:
   FusionPlan plan;
   PassContext &context;
   std::vector<Hero> heroes;
+  bool prologuesGrown = false;
   Refusals refusals;
 };
 
