@@ -83,8 +83,8 @@ public:
   /// How well a variant for this target runs here: 0 not at all, more is
   /// better.
   virtual uint32_t rank(const std::string &target) const = 0;
-  /// Whether the driver is new enough for the variant.
-  virtual Status supports(const bundle::VariantT &variant) const = 0;
+  /// Whether the driver is new enough for the variant; there may be none.
+  virtual Status supports(const bundle::VariantT &) const { return Status(); }
 
   /// Aligned to 256 bytes.
   virtual Status allocate(uint64_t bytes, std::string_view what,
@@ -104,11 +104,16 @@ public:
   virtual Status elapsed(Event from, Event to, double &microseconds) = 0;
 
   // Copies are in stream order; those that touch host memory may return
-  // before their end only where that memory is the caller's to keep.
+  // before their end only where that memory is the caller's to keep. Where the
+  // host's memory is the device's own, they are all one.
   virtual Status copyIn(void *to, const void *from, uint64_t bytes,
-                        Stream stream) = 0;
+                        Stream stream) {
+    return copy(to, from, bytes, stream);
+  }
   virtual Status copyOut(void *to, const void *from, uint64_t bytes,
-                         Stream stream) = 0;
+                         Stream stream) {
+    return copy(to, from, bytes, stream);
+  }
   virtual Status copy(void *to, const void *from, uint64_t bytes,
                       Stream stream) = 0;
   /// Repeats the low `width` bytes (1, 2 or 4) of value.
@@ -124,16 +129,23 @@ public:
   virtual Status encode(const TensorMapValues &values, uint8_t *out) = 0;
 
   // Recording. Where it is not supported, nothing below is called.
-  virtual bool hasGraphs() const = 0;
-  virtual Status beginCapture(Stream stream) = 0;
+  virtual bool hasGraphs() const { return false; }
+  virtual Status beginCapture(Stream) { return noGraphs(); }
   /// The node of the step recorded last on the stream.
-  virtual Status lastNode(Stream stream, GraphNode &node) = 0;
-  virtual Status endCapture(Stream stream, std::unique_ptr<Graph> &graph) = 0;
+  virtual Status lastNode(Stream, GraphNode &) { return noGraphs(); }
+  virtual Status endCapture(Stream, std::unique_ptr<Graph> &) {
+    return noGraphs();
+  }
   /// Leaves a capture that failed.
-  virtual void abandonCapture(Stream stream) = 0;
+  virtual void abandonCapture(Stream) {}
 
 protected:
   std::string Name;
+
+private:
+  Status noGraphs() const {
+    return Status(DLC_INTERNAL, say("\"", Name, "\" records no graphs"));
+  }
 };
 
 /// The host device; opens the engine at the first call.

@@ -65,7 +65,6 @@ public:
   uint32_t rank(const std::string &target) const override {
     return target == "host";
   }
-  Status supports(const bundle::VariantT &) const override { return Status(); }
 
   Status allocate(uint64_t bytes, std::string_view what,
                   void *&memory) override;
@@ -88,14 +87,6 @@ public:
   Status wait(Stream, Event) override { return Status(); }
   Status elapsed(Event from, Event to, double &microseconds) override;
 
-  Status copyIn(void *to, const void *from, uint64_t bytes,
-                Stream stream) override {
-    return copy(to, from, bytes, stream);
-  }
-  Status copyOut(void *to, const void *from, uint64_t bytes,
-                 Stream stream) override {
-    return copy(to, from, bytes, stream);
-  }
   Status copy(void *to, const void *from, uint64_t bytes, Stream) override {
     if (bytes)
       memmove(to, from, bytes);
@@ -111,18 +102,7 @@ public:
                 Stream) override;
   Status encode(const TensorMapValues &values, uint8_t *out) override;
 
-  bool hasGraphs() const override { return false; }
-  Status beginCapture(Stream) override { return noGraphs(); }
-  Status lastNode(Stream, GraphNode &) override { return noGraphs(); }
-  Status endCapture(Stream, std::unique_ptr<Graph> &) override {
-    return noGraphs();
-  }
-  void abandonCapture(Stream) override {}
-
 private:
-  static Status noGraphs() {
-    return Status(DLC_INTERNAL, "the host device records no graphs");
-  }
   /// Opened when the first kernel object is loaded: a plan without kernels
   /// runs without it.
   Status openEngine();

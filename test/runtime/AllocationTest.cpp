@@ -32,13 +32,8 @@ using namespace dlc::test;
 
 TEST(Allocation, ShapesThatRanOutOfMemoryLeaveNothingBehind) {
   PlanMaker m;
-  uint32_t n = m.symbol("N", Home::HostArgument, 1, 1000, 0, 0);
-  uint32_t N = m.pool.symbol(n), bytes = m.pool.mul(N, m.pool.constant(4));
-  uint32_t x = m.buffer(Space::Input, bytes),
-           y = m.buffer(Space::Output, bytes);
-  m.port(m.plan->inputs, "x", ElementType::F32, {N}, x);
-  m.port(m.plan->outputs, "y", ElementType::F32, {N}, y);
-  m.copy(x, y, bytes);
+  PlanMaker::InOut io = m.inOut(1, 1000);
+  m.copy(io.x, io.y, io.bytes);
   Fixture f(m);
   std::vector<float> data = randomFloats(1000, 1);
   // Fails once at each allocation, each time for shapes of its own.
@@ -65,28 +60,14 @@ TEST(Allocation, ShapesThatRanOutOfMemoryLeaveNothingBehind) {
 TEST(Allocation, NoneOnTheHotPath) {
   // Two streams, a fill, copies and state.
   PlanMaker m;
-  uint32_t n = m.symbol("N", Home::HostArgument, 1, 100, 0, 0);
-  uint32_t N = m.pool.symbol(n), bytes = m.pool.mul(N, m.pool.constant(4));
-  uint32_t x = m.buffer(Space::Input, bytes),
-           y = m.buffer(Space::Output, bytes);
-  uint32_t t = m.buffer(Space::Arena, bytes);
-  uint32_t state = m.buffer(Space::State, bytes);
-  m.port(m.plan->inputs, "x", ElementType::F32, {N}, x);
-  m.port(m.plan->outputs, "y", ElementType::F32, {N}, y);
+  PlanMaker::InOut io = m.inOut(1, 100);
+  uint32_t t = m.buffer(Space::Arena, io.bytes);
+  m.state("a name that is longer than a short string may be", io.bytes);
   m.plan->streams = 2;
-  auto variable = std::make_unique<StateVariableT>();
-  variable->name = "a name that is longer than a short string may be";
-  variable->buffer = state;
-  m.plan->states.push_back(std::move(variable));
-  FillT fill;
-  fill.buffer = t;
-  fill.bytes = bytes;
-  m.step(std::move(fill)).stream = 1;
-  m.copy(x, t, bytes);
-  m.copy(t, y, bytes);
-  StateT store;
-  store.from = t;
-  m.step(std::move(store));
+  m.fill(t, io.bytes).stream = 1;
+  m.copy(io.x, t, io.bytes);
+  m.copy(t, io.y, io.bytes);
+  m.store(t);
   Fixture f(m);
   std::vector<float> data[2] = {randomFloats(50, 1), randomFloats(50, 2)};
   dlc_tensor tensors[2] = {tensorOf(data[0], DLC_F32, {50}),

@@ -2,6 +2,7 @@
 // Runs on a stream that the caller is capturing, on a device that has no GPU
 // and keeps to the rules of one: what must not be done during a capture fails.
 #include "RichBundle.h"
+#include "SessionFixture.h"
 
 #include "runtime/Session.h"
 
@@ -33,7 +34,6 @@ public:
   uint32_t rank(const std::string &target) const override {
     return target == "host";
   }
-  Status supports(const bundle::VariantT &) const override { return Status(); }
 
   Status allocate(uint64_t bytes, std::string_view, void *&memory) override {
     memory = aligned_alloc(256, (bytes + 256) / 256 * 256);
@@ -68,14 +68,6 @@ public:
     return allowed();
   }
 
-  Status copyIn(void *to, const void *from, uint64_t bytes,
-                Stream stream) override {
-    return copy(to, from, bytes, stream);
-  }
-  Status copyOut(void *to, const void *from, uint64_t bytes,
-                 Stream stream) override {
-    return copy(to, from, bytes, stream);
-  }
   Status copy(void *to, const void *from, uint64_t bytes,
               Stream stream) override {
     return step(stream, [=] { memmove(to, from, bytes); });
@@ -97,13 +89,6 @@ public:
   Status encode(const TensorMapValues &, uint8_t *) override {
     return Status();
   }
-  bool hasGraphs() const override { return false; }
-  Status beginCapture(Stream) override { return Status(); }
-  Status lastNode(Stream, GraphNode &) override { return Status(); }
-  Status endCapture(Stream, std::unique_ptr<Graph> &) override {
-    return Status();
-  }
-  void abandonCapture(Stream) override {}
 
 private:
   Status allowed() {
@@ -140,22 +125,11 @@ struct Capture {
         std::make_shared<DeviceBundle>(reader, device), {}, session);
     EXPECT_TRUE(status.ok()) << status.sentence();
   }
-  static BundleFile fileOf(bundle::VariantContent variant) {
-    bundle::BundleBuilder builder;
-    builder.addVariant(std::move(variant));
-    return BundleFile(builder);
-  }
   template <class T>
   void bind(size_t index, std::vector<T> &data, dlc_type type,
             std::vector<int64_t> dims) {
-    dlc_tensor tensor = {};
-    tensor.data = data.data();
-    tensor.bytes = data.size() * sizeof(T);
-    tensor.type = type;
-    tensor.memory = DLC_MEMORY_HOST;
-    tensor.rank = uint32_t(dims.size());
-    std::copy(dims.begin(), dims.end(), tensor.dims);
-    Status status = session->bindInput(index, tensor);
+    Status status =
+        session->bindInput(index, tensorOf(data, type, std::move(dims)));
     EXPECT_TRUE(status.ok()) << status.sentence();
   }
   void run() {
@@ -184,26 +158,12 @@ private:
 /// y[N] = x[N] through the arena, and y2 = state h, which becomes x.
 bundle::VariantContent statePlan(bool hasState) {
   PlanMaker m;
-  uint32_t n = m.symbol("N", Home::HostArgument, 1, 100, 0, 0);
-  uint32_t N = m.pool.symbol(n), bytes = m.pool.mul(N, m.pool.constant(4));
-  uint32_t x = m.buffer(Space::Input, bytes),
-           y = m.buffer(Space::Output, bytes);
-  uint32_t t = m.buffer(Space::Arena, bytes);
-  m.port(m.plan->inputs, "x", ElementType::F32, {N}, x);
-  m.port(m.plan->outputs, "y", ElementType::F32, {N}, y);
-  m.copy(x, t, bytes);
-  if (!hasState) {
-    m.copy(t, y, bytes);
-    return hostVariant(m);
-  }
-  auto variable = std::make_unique<StateVariableT>();
-  variable->name = "h";
-  variable->buffer = m.buffer(Space::State, bytes);
-  m.copy(variable->buffer, y, bytes);
-  m.plan->states.push_back(std::move(variable));
-  StateT store;
-  store.from = t;
-  m.step(std::move(store));
+  PlanMaker::InOut io = m.inOut(1, 100);
+  uint32_t t = m.buffer(Space::Arena, io.bytes);
+  m.copy(io.x, t, io.bytes);
+  m.copy(hasState ? m.state("h", io.bytes) : t, io.y, io.bytes);
+  if (hasState)
+    m.store(t);
   return hostVariant(m);
 }
 
@@ -369,4 +329,19 @@ TEST(Capture, IsNotWaitedFor) {
   f.session->setProfiler([](void *, const dlc_step *) {}, nullptr);
   EXPECT_EQ(f.captured(), "the stream is being captured: a profiler has each "
                           "step waited for, take it off");
+}
+
+TEST(Capture, IsNotMadeByDevicesWithoutGraphs) {
+  CapturingDevice device;
+  std::shared_ptr<Device> host;
+  ASSERT_TRUE(openHostDevice(host).ok());
+  for (auto [each, name] :
+       {std::pair<Device *, const char *>(&device, "a test"),
+        std::pair<Device *, const char *>(host.get(), "host")}) {
+    EXPECT_FALSE(each->hasGraphs());
+    Status status = each->beginCapture(nullptr);
+    EXPECT_EQ(status.code(), DLC_INTERNAL);
+    EXPECT_EQ(status.sentence(),
+              "\"" + std::string(name) + "\" records no graphs");
+  }
 }

@@ -3,6 +3,8 @@
 // pointers, streams, capture, programmatic launch, control flow, memory.
 // Skipped where there is no GPU; then what is said of that is tested.
 #include "RichBundle.h"
+#include "ScaleKernel.h"
+#include "SessionFixture.h"
 
 #include "dlc/runtime.hpp"
 #include "runtime/device/CudaDriver.h"
@@ -12,7 +14,6 @@
 #include <atomic>
 #include <cmath>
 #include <gtest/gtest.h>
-#include <random>
 #include <thread>
 
 using namespace dlc::test;
@@ -62,17 +63,6 @@ std::string ptx(bool pdl) {
   return head + ".address_size 64\n" + entry + (pdl ? wait : "") + kBody;
 }
 
-const std::vector<float> kWeights = {1.5f, -2, 0.25f, 3};
-
-std::vector<float> randomFloats(size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(count);
-  for (float &value : values)
-    value = normal(random);
-  return values;
-}
-
 struct Chain {
   int launches = 3;
   uint32_t streams = 1; ///< each launch on the next one
@@ -83,76 +73,46 @@ struct Chain {
 /// y[N] = x[N] times the weights, once for each launch of the chain.
 dlc::bundle::VariantContent chainVariant(const Chain &chain) {
   PlanMaker m;
-  auto k = [&](int64_t value) { return m.pool.constant(value); };
-  uint32_t n = m.symbol("N", Home::HostArgument, 0, int64_t(1) << 40, 0, 0);
-  uint32_t N = m.pool.symbol(n), bytes = m.pool.mul(N, k(4));
-  uint32_t x = m.buffer(Space::Input, bytes),
-           y = m.buffer(Space::Output, bytes);
-  uint32_t w = m.weight("w", k(16));
-  uint32_t cell = m.buffer(Space::Cell, k(8));
-  uint32_t t[2] = {m.buffer(Space::Arena, bytes),
-                   m.buffer(Space::Arena, bytes)};
-  m.port(m.plan->inputs, "x", ElementType::F32, {N}, x);
-  m.port(m.plan->outputs, "y", ElementType::F32, {N}, y);
+  PlanMaker::InOut io = m.inOut(0, int64_t(1) << 40);
+  ScaleKernel scale(m, kName);
+  scale.kernel().pdl = chain.pdl;
+  uint32_t t[2] = {m.buffer(Space::Arena, io.bytes),
+                   m.buffer(Space::Arena, io.bytes)};
   m.plan->streams = chain.streams;
-  FillT fill;
-  fill.buffer = cell;
-  fill.bytes = k(8);
-  fill.value = 0x7fffffff;
-  fill.width = 4;
-  m.step(std::move(fill));
-  auto kernel = std::make_unique<KernelT>();
-  kernel->name = kName;
-  kernel->threads = 64;
-  kernel->parameter_bytes = 40;
-  kernel->buffers = 3;
-  kernel->cells = kernel->symbols = 1;
-  kernel->pdl = chain.pdl;
-  m.plan->kernels.push_back(std::move(kernel));
-  uint32_t from = x;
+  m.fill(scale.cell, m.pool.constant(8), 0x7fffffff, 4);
+  uint32_t from = io.x;
   for (int i = 0; i < chain.launches; i++) {
     bool isLast = i == chain.launches - 1 && !chain.copies;
-    uint32_t to = isLast ? y : t[i % 2];
-    LaunchT launch;
-    launch.grid_x = m.pool.binary(ExpressionOp::CeilDiv, N, k(64));
-    launch.grid_y = launch.grid_z = k(1);
-    launch.patches = {{0, PatchKind::Pointer, from, kNone},
-                      {8, PatchKind::Pointer, w, kNone},
-                      {16, PatchKind::Pointer, to, kNone},
-                      {24, PatchKind::Cell, cell, kNone},
-                      {32, PatchKind::Symbol, kNone, N}};
-    StepT &step = m.step(std::move(launch));
+    uint32_t to = isLast ? io.y : t[i % 2];
+    StepT &step = scale.launch(from, to, io.N);
     step.stream = uint32_t(i) % chain.streams;
     step.after = {uint32_t(i)};
     from = to;
   }
   if (chain.copies) {
-    CopyT copy;
-    copy.from = from;
-    copy.to = y;
-    copy.bytes = bytes;
-    m.step(std::move(copy)).after = {uint32_t(chain.launches)};
+    m.copy(from, io.y, io.bytes);
+    m.plan->blocks[0]->steps.back()->after = {uint32_t(chain.launches)};
   }
-  dlc::bundle::VariantContent variant = hostVariant(m);
+  dlc::bundle::VariantContent variant =
+      scale.variant(dlc::bundle::BinaryKind::Ptx, "compute_75", ptx(chain.pdl));
   variant.target = "portable";
-  variant.weights = {{reinterpret_cast<const uint8_t *>(kWeights.data()), 16}};
-  variant.binaries = {
-      {dlc::bundle::BinaryKind::Ptx, "compute_75", ptx(chain.pdl)}};
   return variant;
 }
 
-BundleFile fileOf(dlc::bundle::VariantContent variant) {
-  dlc::bundle::BundleBuilder builder;
-  builder.addVariant(std::move(variant));
-  return BundleFile(builder);
+std::vector<float> scaled(const std::vector<float> &x, const Chain &chain) {
+  return dlc::test::scaled(x, chain.launches);
 }
 
-std::vector<float> scaled(std::vector<float> x, const Chain &chain) {
-  for (int round = 0; round < chain.launches; round++)
-    for (size_t i = 0; i < x.size(); i++)
-      x[i] *= kWeights[i % 4];
-  return x;
-}
+/// A session on a bundle of one variant, on the GPU.
+struct Opened {
+  BundleFile file;
+  dlc::Bundle bundle;
+  dlc::Session session;
+  Opened(dlc::bundle::VariantContent variant,
+         const dlc_session_options &options = dlc::sessionOptions())
+      : file(fileOf(std::move(variant))), bundle(file.span().data(), file.size),
+        session(bundle, options) {}
+};
 
 /// Memory of the session's device.
 struct DeviceArray {
@@ -199,6 +159,34 @@ protected:
     Driver->deviceGetAttribute(&value, dlc::cuda::kComputeMajor, 0);
     return value;
   }
+  /// A run of a session that the caller has captured.
+  struct CallersGraph {
+    CudaSession &test;
+    dlc::cuda::StreamHandle stream = nullptr;
+    dlc::cuda::GraphHandle graph = nullptr;
+    dlc::cuda::GraphExec executable = nullptr;
+
+    CallersGraph(CudaSession &test, dlc::Session &session) : test(test) {
+      const dlc::cuda::Driver &driver = *test.Driver;
+      test.cuda(driver.streamCreate(&stream, dlc::cuda::kStreamNonBlocking));
+      test.cuda(
+          driver.streamBeginCapture(stream, dlc::cuda::kCaptureThreadLocal));
+      session.runOn(stream);
+      test.cuda(driver.streamEndCapture(stream, &graph));
+      test.cuda(driver.graphInstantiate(&executable, graph, 0));
+      test.cuda(driver.streamSynchronize(stream));
+    }
+    ~CallersGraph() {
+      test.cuda(test.Driver->graphExecDestroy(executable));
+      test.cuda(test.Driver->graphDestroy(graph));
+      test.cuda(test.Driver->streamDestroy(stream));
+    }
+    void launch() {
+      test.cuda(test.Driver->graphLaunch(executable, stream));
+      test.cuda(test.Driver->streamSynchronize(stream));
+    }
+  };
+
   const dlc::cuda::Driver *Driver = nullptr;
   dlc::cuda::Context Context = nullptr;
 };
@@ -222,9 +210,8 @@ TEST_F(CudaSession, RunsEveryKindOfChainInEveryShape) {
   }
   for (const Chain &chain : chains)
     for (bool graphs : {true, false}) {
-      BundleFile file = fileOf(chainVariant(chain));
-      dlc::Bundle bundle(file.span().data(), file.size);
-      dlc::Session session(bundle, withGraphs(graphs));
+      Opened opened(chainVariant(chain), withGraphs(graphs));
+      dlc::Session &session = opened.session;
       for (size_t n : {1, 63, 1000, 0, 1 << 20, 1000, 63}) {
         std::vector<float> x = randomFloats(n, uint32_t(n));
         session.bindInput("x", dlc::tensor(x.data(), {int64_t(n)}));
@@ -242,9 +229,8 @@ TEST_F(CudaSession, RunsEveryKindOfChainInEveryShape) {
 TEST_F(CudaSession, ChangedPointersAreFollowed) {
   for (Chain chain : {Chain{3}, Chain{2, 1, false, true}, Chain{5, 2}})
     for (bool graphs : {true, false}) {
-      BundleFile file = fileOf(chainVariant(chain));
-      dlc::Bundle bundle(file.span().data(), file.size);
-      dlc::Session session(bundle, withGraphs(graphs));
+      Opened opened(chainVariant(chain), withGraphs(graphs));
+      dlc::Session &session = opened.session;
       std::vector<std::vector<float>> xs;
       std::vector<std::unique_ptr<DeviceArray>> ins, outs;
       for (uint32_t i = 0; i < 4; i++) {
@@ -278,9 +264,8 @@ TEST_F(CudaSession, ChangedPointersAreFollowed) {
 
 TEST_F(CudaSession, RunsOnTheCallersStreamWithoutWaiting) {
   Chain chain{3};
-  BundleFile file = fileOf(chainVariant(chain));
-  dlc::Bundle bundle(file.span().data(), file.size);
-  dlc::Session session(bundle);
+  Opened opened(chainVariant(chain));
+  dlc::Session &session = opened.session;
   std::vector<float> x = randomFloats(100000, 1);
   DeviceArray in(session, x), out(session, std::vector<float>(100000, NAN));
   session.bindInput("x", in.tensor);
@@ -296,9 +281,8 @@ TEST_F(CudaSession, RunsOnTheCallersStreamWithoutWaiting) {
 
 TEST_F(CudaSession, JoinsTheCallersCapture) {
   for (Chain chain : {Chain{3}, Chain{6, 3}}) {
-    BundleFile file = fileOf(chainVariant(chain));
-    dlc::Bundle bundle(file.span().data(), file.size);
-    dlc::Session session(bundle);
+    Opened opened(chainVariant(chain));
+    dlc::Session &session = opened.session;
     std::vector<float> x = randomFloats(1000, 2);
     DeviceArray in(session, x), out(session, std::vector<float>(1000, NAN));
     session.bindInput("x", in.tensor);
@@ -308,22 +292,10 @@ TEST_F(CudaSession, JoinsTheCallersCapture) {
     std::vector<float> nan(1000, NAN);
     dlc::check(
         dlc_session_copy_from_host(session.handle(), &poison, nan.data()));
-    dlc::cuda::StreamHandle stream = nullptr;
-    cuda(Driver->streamCreate(&stream, dlc::cuda::kStreamNonBlocking));
-    cuda(Driver->streamBeginCapture(stream, dlc::cuda::kCaptureThreadLocal));
-    session.runOn(stream);
-    dlc::cuda::GraphHandle graph = nullptr;
-    cuda(Driver->streamEndCapture(stream, &graph));
-    dlc::cuda::GraphExec executable = nullptr;
-    cuda(Driver->graphInstantiate(&executable, graph, 0));
-    cuda(Driver->streamSynchronize(stream));
+    CallersGraph graph(*this, session);
     EXPECT_TRUE(std::isnan(out.values()[0])) << "it ran at once";
-    cuda(Driver->graphLaunch(executable, stream));
-    cuda(Driver->streamSynchronize(stream));
+    graph.launch();
     EXPECT_EQ(out.values(), scaled(x, chain));
-    cuda(Driver->graphExecDestroy(executable));
-    cuda(Driver->graphDestroy(graph));
-    cuda(Driver->streamDestroy(stream));
   }
 }
 
@@ -343,9 +315,8 @@ TEST_F(CudaSession, KeepsTheCaptureThatItCannotJoin) {
     cuda(Driver->graphDestroy(graph));
   };
   Chain chain{6, 3};
-  BundleFile file = fileOf(chainVariant(chain));
-  dlc::Bundle bundle(file.span().data(), file.size);
-  dlc::Session session(bundle);
+  Opened opened(chainVariant(chain));
+  dlc::Session &session = opened.session;
   std::vector<float> x = randomFloats(1000, 2);
   session.bindInput("x", dlc::tensor(x.data(), {1000}));
   refused(session, DLC_INVALID_ARGUMENT, "run once before with these shapes");
@@ -368,49 +339,27 @@ TEST_F(CudaSession, KeepsTheCaptureThatItCannotJoin) {
 TEST_F(CudaSession, StateGoesOnInTheCallersGraph) {
   // y = h, then h = x.
   PlanMaker m;
-  uint32_t bytes = m.pool.constant(4000), n = m.pool.constant(1000);
-  uint32_t x = m.buffer(Space::Input, bytes),
-           y = m.buffer(Space::Output, bytes);
-  m.port(m.plan->inputs, "x", ElementType::F32, {n}, x);
-  m.port(m.plan->outputs, "y", ElementType::F32, {n}, y);
-  auto variable = std::make_unique<StateVariableT>();
-  variable->name = "h";
-  variable->buffer = m.buffer(Space::State, bytes);
-  m.copy(variable->buffer, y, bytes);
-  m.plan->states.push_back(std::move(variable));
-  StateT store;
-  store.from = x;
-  m.step(std::move(store));
+  PlanMaker::InOut io = m.inOut(m.pool.constant(1000));
+  m.copy(m.state("h", io.bytes), io.y, io.bytes);
+  m.store(io.x);
   dlc::bundle::VariantContent variant = hostVariant(m);
   variant.target = "portable";
-  BundleFile file = fileOf(std::move(variant));
-  dlc::Bundle bundle(file.span().data(), file.size);
-  dlc::Session session(bundle);
+  Opened opened(std::move(variant));
+  dlc::Session &session = opened.session;
   std::vector<float> before = randomFloats(1000, 1);
   DeviceArray in(session, before), out(session, std::vector<float>(1000, NAN));
   session.bindInput("x", in.tensor);
   session.bindOutput("y", out.tensor);
   session.run();
-  dlc::cuda::StreamHandle stream = nullptr;
-  cuda(Driver->streamCreate(&stream, dlc::cuda::kStreamNonBlocking));
-  cuda(Driver->streamBeginCapture(stream, dlc::cuda::kCaptureThreadLocal));
-  session.runOn(stream);
-  dlc::cuda::GraphHandle graph = nullptr;
-  cuda(Driver->streamEndCapture(stream, &graph));
-  dlc::cuda::GraphExec executable = nullptr;
-  cuda(Driver->graphInstantiate(&executable, graph, 0));
+  CallersGraph graph(*this, session);
   for (uint32_t seed : {2, 3, 4}) {
     std::vector<float> next = randomFloats(1000, seed);
     dlc::check(
         dlc_session_copy_from_host(session.handle(), &in.tensor, next.data()));
-    cuda(Driver->graphLaunch(executable, stream));
-    cuda(Driver->streamSynchronize(stream));
+    graph.launch();
     EXPECT_EQ(out.values(), before);
     before = next;
   }
-  cuda(Driver->graphExecDestroy(executable));
-  cuda(Driver->graphDestroy(graph));
-  cuda(Driver->streamDestroy(stream));
 }
 
 TEST_F(CudaSession, ControlFlowGivesWhatTheHostGives) {
@@ -449,9 +398,8 @@ TEST_F(CudaSession, ControlFlowGivesWhatTheHostGives) {
 
 TEST_F(CudaSession, OutOfMemoryIsSaidAndOver) {
   Chain chain{2};
-  BundleFile file = fileOf(chainVariant(chain));
-  dlc::Bundle bundle(file.span().data(), file.size);
-  dlc::Session session(bundle);
+  Opened opened(chainVariant(chain));
+  dlc::Session &session = opened.session;
   dlc_tensor huge = dlc::tensor<float>(nullptr, {int64_t(1) << 38});
   huge.memory = DLC_MEMORY_DEVICE;
   huge.data = reinterpret_cast<void *>(256);
@@ -529,9 +477,8 @@ TEST_F(CudaSession, SessionsShareABundleFromManyThreads) {
 
 TEST_F(CudaSession, ProfilesEachStep) {
   Chain chain{3};
-  BundleFile file = fileOf(chainVariant(chain));
-  dlc::Bundle bundle(file.span().data(), file.size);
-  dlc::Session session(bundle);
+  Opened opened(chainVariant(chain));
+  dlc::Session &session = opened.session;
   std::vector<float> x = randomFloats(1000, 1);
   session.bindInput("x", dlc::tensor(x.data(), {1000}));
   std::vector<std::string> names;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels on the host device through the whole runtime: parameters, bounds,
 // several sessions in several threads.
-#include "PlanMaker.h"
+#include "ScaleKernel.h"
+#include "SessionFixture.h"
 
 #include "dlc/runtime.hpp"
 
@@ -10,77 +11,33 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
-#include <random>
 #include <thread>
 
 using namespace dlc::test;
-
-static std::vector<float> randomFloats(size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(count);
-  for (float &value : values)
-    value = normal(random);
-  return values;
-}
-
-static const std::vector<float> kWeights = {1.5f, -2, 0.25f, 3};
 
 /// y[N] = x[N] * w[i % 4] by the kernel `name`; the cell holds `count`, if
 /// that is given, else all there is.
 static BundleFile scaleBundle(const char *name, int64_t count = -1) {
   PlanMaker m;
   auto k = [&](int64_t value) { return m.pool.constant(value); };
-  uint32_t n = m.symbol("N", Home::HostArgument, 0, 1000000, 0, 0);
-  uint32_t N = m.pool.symbol(n), bytes = m.pool.mul(N, k(4));
-  uint32_t x = m.buffer(Space::Input, bytes),
-           y = m.buffer(Space::Output, bytes);
-  uint32_t w = m.weight("w", k(16));
-  uint32_t cell = m.buffer(Space::Cell, k(8));
-  m.port(m.plan->inputs, "x", ElementType::F32, {N}, x);
-  m.port(m.plan->outputs, "y", ElementType::F32, {N}, y);
-  FillT fill;
-  fill.buffer = cell;
-  fill.bytes = k(count < 0 ? 4 : 1);
-  fill.value = count < 0 ? 0x7fffffff : uint32_t(count);
-  fill.width = count < 0 ? 4 : 1;
-  FillT clear;
-  clear.buffer = cell;
-  clear.bytes = k(8);
-  m.step(std::move(clear));
-  m.step(std::move(fill));
-  auto kernel = std::make_unique<KernelT>();
-  kernel->name = name;
-  kernel->threads = 64;
-  kernel->smem_bytes = 64;
-  kernel->parameter_bytes = 40;
-  kernel->buffers = 3;
-  kernel->cells = kernel->symbols = 1;
-  m.plan->kernels.push_back(std::move(kernel));
-  LaunchT launch;
-  launch.grid_x = m.pool.binary(ExpressionOp::CeilDiv, N, k(64));
-  launch.grid_y = launch.grid_z = k(1);
-  launch.patches = {{0, PatchKind::Pointer, x, kNone},
-                    {8, PatchKind::Pointer, w, kNone},
-                    {16, PatchKind::Pointer, y, kNone},
-                    {24, PatchKind::Cell, cell, kNone},
-                    {32, PatchKind::Symbol, kNone, N}};
-  m.step(std::move(launch)).nodes = {"scale_1"};
-
-  dlc::bundle::VariantContent variant = hostVariant(m);
-  variant.weights = {{reinterpret_cast<const uint8_t *>(kWeights.data()), 16}};
+  PlanMaker::InOut io = m.inOut(0, 1000000);
+  ScaleKernel scale(m, name);
+  scale.kernel().smem_bytes = 64;
+  m.fill(scale.cell, k(8));
+  if (count < 0)
+    m.fill(scale.cell, k(4), 0x7fffffff, 4);
+  else
+    m.fill(scale.cell, k(1), uint32_t(count));
+  scale.launch(io.x, io.y, io.N).nodes = {"scale_1"};
   std::ifstream object(DLC_TEST_KERNELS, std::ios::binary);
 #if defined(__x86_64__)
   const char *machine = "x86_64";
 #else
   const char *machine = "aarch64";
 #endif
-  variant.binaries = {
-      {dlc::bundle::BinaryKind::HostObject, machine,
-       std::string(std::istreambuf_iterator<char>(object), {})}};
-  dlc::bundle::BundleBuilder builder;
-  builder.addVariant(std::move(variant));
-  return BundleFile(builder);
+  return fileOf(
+      scale.variant(dlc::bundle::BinaryKind::HostObject, machine,
+                    std::string(std::istreambuf_iterator<char>(object), {})));
 }
 
 static dlc_session_options hostOptions(uint64_t seed = 0) {
@@ -89,13 +46,6 @@ static dlc_session_options hostOptions(uint64_t seed = 0) {
   options.threads = 2;
   options.adversarial_seed = seed;
   return options;
-}
-
-static std::vector<float> scaled(const std::vector<float> &x) {
-  std::vector<float> y(x.size());
-  for (size_t i = 0; i < x.size(); i++)
-    y[i] = x[i] * kWeights[i % 4];
-  return y;
 }
 
 TEST(HostKernel, RunsInEveryModeAndShape) {

@@ -91,9 +91,7 @@ dlc_status openAndRun(std::span<uint8_t> file) {
 
 /// The same of a variant that was made wrong, and what was said of it.
 std::pair<dlc_status, std::string> openAndRun(bundle::VariantContent variant) {
-  bundle::BundleBuilder builder;
-  builder.addVariant(std::move(variant));
-  BundleFile file(builder);
+  BundleFile file = fileOf(std::move(variant));
   Exact bytes(file.span());
   dlc_status status = openAndRun(bytes.span());
   return {status, status == DLC_OK ? "" : dlc_last_error()};
@@ -195,11 +193,7 @@ TEST(HostileBundle, CellsWhoseSumWrapsAreRefused) {
   m.port(m.plan->inputs, "x", ElementType::F32, {m.pool.constant(1)}, x);
   for (int i = 0; i < 65536; i++)
     m.buffer(Space::Cell, huge);
-  FillT fill;
-  fill.buffer = 2;
-  fill.bytes = m.pool.constant(64);
-  fill.value = 0x55;
-  m.step(std::move(fill));
+  m.fill(2, m.pool.constant(64), 0x55);
   auto [status, sentence] = openAndRun(hostVariant(m));
   EXPECT_EQ(status, DLC_UNSUPPORTED);
   EXPECT_EQ(sentence, "the device cells up to b1 have 281474976710664 bytes "

@@ -68,6 +68,35 @@ struct PlanMaker {
     return index;
   }
 
+  /// y[N] = x[N] in f32 is what the plan computes: its symbol, and buffers.
+  struct InOut {
+    uint32_t N, bytes, x, y;
+  };
+  InOut inOut(int64_t lower, int64_t upper) {
+    uint32_t n = symbol("N", Home::HostArgument, lower, upper, 0, 0);
+    return inOut(pool.symbol(n));
+  }
+  InOut inOut(uint32_t N) {
+    InOut io;
+    io.N = N;
+    io.bytes = pool.mul(N, pool.constant(4));
+    io.x = buffer(Space::Input, io.bytes);
+    io.y = buffer(Space::Output, io.bytes);
+    port(plan->inputs, "x", ElementType::F32, {N}, io.x);
+    port(plan->outputs, "y", ElementType::F32, {N}, io.y);
+    return io;
+  }
+
+  /// A state variable's buffer.
+  uint32_t state(std::string name, uint32_t bytes, uint32_t initial = kNone) {
+    auto variable = std::make_unique<StateVariableT>();
+    variable->name = std::move(name);
+    variable->buffer = buffer(Space::State, bytes);
+    variable->initial = initial;
+    plan->states.push_back(std::move(variable));
+    return plan->states.back()->buffer;
+  }
+
   uint32_t block() {
     plan->blocks.push_back(std::make_unique<BlockT>());
     return uint32_t(plan->blocks.size() - 1);
@@ -91,6 +120,21 @@ struct PlanMaker {
     action.to_offset = toOffset;
     step(std::move(action), block);
   }
+  StepT &fill(uint32_t buffer, uint32_t bytes, uint32_t value = 0,
+              uint32_t width = 1) {
+    FillT action;
+    action.buffer = buffer;
+    action.bytes = bytes;
+    action.value = value;
+    action.width = width;
+    return step(std::move(action));
+  }
+  /// What a state variable becomes after the run.
+  void store(uint32_t from) {
+    StateT action;
+    action.from = from;
+    step(std::move(action));
+  }
 };
 
 /// The file of a bundle, aligned as a mapping would be.
@@ -111,6 +155,12 @@ struct BundleFile {
   }
   std::span<uint8_t> span() { return {storage.data() + start, size}; }
 };
+
+inline BundleFile fileOf(bundle::VariantContent variant) {
+  bundle::BundleBuilder builder;
+  builder.addVariant(std::move(variant));
+  return BundleFile(builder);
+}
 
 inline bundle::VariantContent hostVariant(PlanMaker &maker) {
   bundle::VariantContent variant;

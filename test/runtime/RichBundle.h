@@ -24,7 +24,7 @@ inline bundle::VariantContent runnableVariant() {
   uint32_t w = m.weight("w", k(16));
   uint32_t in = m.buffer(Space::Arena, bytes),
            out = m.buffer(Space::Arena, bytes);
-  uint32_t state = m.buffer(Space::State, k(16));
+  uint32_t state = m.state("h", k(16), 0);
   uint32_t y = m.buffer(Space::Output, bytes);
   uint32_t z = m.buffer(Space::Output, k(64));
   uint32_t all = m.buffer(Space::Output, m.pool.mul(bytes, k(3)));
@@ -43,23 +43,13 @@ inline bundle::VariantContent runnableVariant() {
   constraint->right = k(4);
   constraint->sentence = "N must be at most 4";
   m.plan->constraints.push_back(std::move(constraint));
-  auto variable = std::make_unique<StateVariableT>();
-  variable->name = "h";
-  variable->buffer = state;
-  variable->initial = 0;
-  m.plan->states.push_back(std::move(variable));
   auto recipe = std::make_unique<RecipeStepT>();
   recipe->op = RecipeOp::Permute;
   recipe->dims = {1, 0};
   m.plan->weights[0]->recipe.push_back(std::move(recipe));
 
   m.copy(count, cell, k(8));
-  FillT fill;
-  fill.buffer = z;
-  fill.bytes = k(64);
-  fill.value = 0x3f800000;
-  fill.width = 4;
-  m.step(std::move(fill));
+  m.fill(z, k(64), 0x3f800000, 4);
   HostReadT read;
   read.buffer = count;
   read.symbol = flag;
@@ -90,9 +80,7 @@ inline bundle::VariantContent runnableVariant() {
   scan->bytes = bytes;
   loop.scans.push_back(std::move(scan));
   m.step(std::move(loop)).after = {0, 1};
-  StateT store;
-  store.from = first;
-  m.step(std::move(store));
+  m.store(first);
 
   static const float weights[4] = {0.5f, -1.25f, 3, 1e-3f};
   bundle::VariantContent variant = hostVariant(m);

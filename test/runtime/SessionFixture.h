@@ -38,18 +38,15 @@ struct Fixture {
   dlc_bundle *bundle = nullptr;
   dlc_session *session = nullptr;
 
-  explicit Fixture(PlanMaker &maker) : file(build(maker)) { open(); }
+  explicit Fixture(PlanMaker &maker) : file(fileOf(hostVariant(maker))) {
+    open();
+  }
   explicit Fixture(bundle::BundleBuilder &builder) : file(builder) { open(); }
   ~Fixture() {
     dlc_session_destroy(session);
     dlc_bundle_close(bundle);
   }
 
-  static BundleFile build(PlanMaker &maker) {
-    bundle::BundleBuilder builder;
-    builder.addVariant(hostVariant(maker));
-    return BundleFile(builder);
-  }
   void open() {
     EXPECT_EQ(dlc_bundle_open_memory(file.span().data(), file.size, &bundle),
               DLC_OK)

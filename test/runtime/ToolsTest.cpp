@@ -360,9 +360,7 @@ TEST(DlcRun, SavesOutputsWhoseNamesLookAlike) {
   dlc::bundle::VariantContent variant = dlc::test::runnableVariant();
   variant.plan->outputs[0]->name = "a/b";
   variant.plan->outputs[3]->name = "a.b";
-  dlc::bundle::BundleBuilder builder;
-  builder.addVariant(std::move(variant));
-  BundleFile file(builder);
+  BundleFile file = dlc::test::fileOf(std::move(variant));
   std::string bundle = folder / "m.bundle";
   write(bundle,
         {reinterpret_cast<const char *>(file.span().data()), file.size});
