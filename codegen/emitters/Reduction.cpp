@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions and what depends on them row by row: softmax, normalisations,
 // means. One kernel; few long rows take two.
+#include "codegen/TypicalSize.h"
 #include "codegen/emitters/Emitters.h"
 #include "codegen/emitters/ReductionPrinter.h"
 #include "codegen/tiling/ReductionSchedule.h"
@@ -9,23 +10,12 @@ using namespace dlc;
 using namespace dlc::codegen;
 
 namespace {
-int64_t typical(const Dim &d, const SymbolTable &symbols) {
-  std::optional<int64_t> v =
-      d.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
-        auto it = symbols.find(name);
-        if (it == symbols.end())
-          return 64;
-        int64_t low = std::max<int64_t>(it->second.lower, 1);
-        return std::min<int64_t>(it->second.upper.value_or(low * 64), low * 64);
-      });
-  return std::max<int64_t>(v.value_or(1), 1);
-}
-
 ReductionProblem problemOf(const ReductionView &view, const Unit &unit,
                            const EmitContext &context) {
   ReductionProblem p;
-  p.rows = typical(view.rows, context.symbols);
-  p.size = typical(view.size, context.symbols);
+  p.rows = typicalSize(view.rows, context.symbols);
+  p.size = typicalSize(view.size, context.symbols);
+  p.largestSize = upperBound(view.size, context.symbols).value_or(INT64_MAX);
   p.fixedRows = view.rows.isConstant();
   p.columns = view.columns;
   p.reducesOnly = view.passes == 1 && !view.storesElements;

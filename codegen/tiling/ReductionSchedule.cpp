@@ -41,18 +41,21 @@ static std::optional<ReductionSchedule> chooseSplit(const ReductionProblem &p,
   return std::nullopt;
 }
 
-static ReductionSchedule chooseColumns(int64_t size) {
-  if (size < 32)
+// A long row takes one thread far longer than idle threads cost at short ones:
+// so a thread gets rows that are short for sure, not those that typically are.
+
+static ReductionSchedule chooseColumns(const ReductionProblem &p) {
+  if (p.largestSize < 32)
     return {By::Thread, 128};
-  return {By::Column, size >= 512 ? 1024u : 256u};
+  return {By::Column, p.size >= 512 ? 1024u : 256u};
 }
 
-static ReductionSchedule chooseRows(int64_t size) {
-  if (size <= 8)
+static ReductionSchedule chooseRows(const ReductionProblem &p) {
+  if (p.largestSize <= 8)
     return {By::Thread, 128};
-  if (size <= 1024)
+  if (p.size <= 1024)
     return {By::Warp, 128};
-  return {By::Block, size >= 16384 ? 1024u : size >= 4096 ? 512u : 256u};
+  return {By::Block, p.size >= 16384 ? 1024u : p.size >= 4096 ? 512u : 256u};
 }
 
 static ReductionSchedule choose(const ReductionProblem &p,
@@ -62,7 +65,7 @@ static ReductionSchedule choose(const ReductionProblem &p,
     return {By::Thread, 32};
   if (std::optional<ReductionSchedule> split = chooseSplit(p, target))
     return *split;
-  return p.columns ? chooseColumns(p.size) : chooseRows(p.size);
+  return p.columns ? chooseColumns(p) : chooseRows(p);
 }
 
 ReductionSchedule dlc::chooseReductionSchedule(const ReductionProblem &p,

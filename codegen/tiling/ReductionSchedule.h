@@ -12,8 +12,9 @@ namespace dlc {
 /// Rows, and elements of each. Symbolic sizes: a typical value.
 struct ReductionProblem {
   int64_t rows = 1, size = 1;
-  bool fixedRows = true; ///< their number is known
-  bool columns = false;  ///< neighbours in memory belong to different rows
+  int64_t largestSize = INT64_MAX; ///< that there may be
+  bool fixedRows = true;           ///< their number is known
+  bool columns = false; ///< neighbours in memory belong to different rows
   /// One pass, and nothing is stored per element.
   bool reducesOnly = false;
   int64_t vector = 1; ///< elements that are read at a time
