@@ -8,211 +8,28 @@
 // arithmetic in whoever reads them. Queries, keys and values of attention, and
 // the 1x1 convolutions that inception blocks begin with, are the common cases.
 #include "passes/ConstantFold.h"
-#include "passes/Pass.h"
+#include "passes/ProductBranch.h"
 #include "passes/Values.h"
 
 #include <map>
 
 namespace dlc {
 
-namespace {
-/// A product, the addition of a constant per column that alone reads it, and
-/// what is done to each element of the sum.
-struct Branch {
-  Op *product = nullptr;
-  int64_t columns = 0;
-  Op *add = nullptr;                ///< null: none
-  Value *bias = nullptr;            ///< of `add`
-  llvm::SmallVector<Op *, 2> steps; ///< one operand that is no constant each
-  Value *result = nullptr;          ///< after the last step
-};
+using Branches = llvm::SmallVector<ProductBranch, 4>;
+/// Branches as their columns lie side by side.
+using Columns = llvm::SmallVector<const ProductBranch *, 4>;
 
-} // namespace
-
-/// The only op that reads the value; null if there is no such.
-static Op *soleUser(Value *value) {
-  return !value->isOutput() && value->uses().size() == 1 ? value->uses()[0].op
-                                                         : nullptr;
-}
-
-/// Slices begin at multiples of this many elements, so that 16-byte copies of
-/// them stay aligned.
-static constexpr int64_t kAlignedColumns = 8;
-
-static bool isConv(const Op &op) { return op.kind() == OpKind::Conv; }
-
-/// The dimension of the result that counts columns.
-static int64_t columnAxis(const Op &product) {
-  return isConv(product) ? 1 : product.result()->type().rank() - 1;
-}
-
-/// Does another op of its kind read its left operand?
-static bool hasPartner(const Op &product) {
-  return llvm::any_of(product.operand(0)->uses(), [&](const Use &use) {
-    return use.op != &product && use.op->kind() == product.kind() &&
-           use.index == 0;
-  });
-}
-
-/// How the product reads its operands; nothing if it cannot be joined.
-static std::optional<std::vector<int64_t>> geometryOf(Op &op,
-                                                      PassContext &context) {
-  std::vector<int64_t> key;
-  auto append = [&](const std::vector<int64_t> &values) {
-    key.insert(key.end(), values.begin(), values.end());
-  };
-  if (op.kind() != OpKind::MatMul && !isConv(op))
-    return std::nullopt;
-  match::Why why = context.why();
-  if (!match::match(
-          &op,
-          match::anyOf(match::op<MatMulOp>(match::value(), match::constant()),
-                       match::op<ConvOp>(match::value(), match::constant())),
-          &why)) {
-    if (hasPartner(op))
-      context.decline(op, why);
-    return std::nullopt;
-  }
-  if (auto matmul = llvm::dyn_cast<MatMulOp>(&op)) {
-    if (matmul.rhs()->type().rank() != 2 || matmul.transposeRhs() ||
-        matmul.resultType()) {
-      context.decline(op, "its weights are no plain matrix");
-      return std::nullopt;
-    }
-    return std::vector<int64_t>{0, matmul.transposeLhs(), matmul.tf32()};
-  }
-  ConvOp conv(&op);
-  if (conv.groups() != 1 || conv.resultType()) {
-    context.decline(op, "its groups, or the type of its sums, are its own");
-    return std::nullopt;
-  }
-  key = {1, conv.tf32()};
-  for (const Dim &d : llvm::drop_begin(conv.filter()->type().shape))
-    key.push_back(d.constant());
-  append(conv.strides());
-  append(conv.padLow());
-  append(conv.padHigh());
-  append(conv.dilations());
-  return key;
-}
-
-/// The shape of one number for each column, of the result's rank or a vector.
-static Shape columnShape(const Branch &b) {
-  if (!isConv(*b.product))
-    return {Dim(b.columns)};
-  Shape shape(size_t(b.product->result()->type().rank()), Dim(1));
-  shape[1] = b.columns;
-  return shape;
-}
-
-/// The constant that `add` adds to each column of `sum`, or null; says why.
-static Value *biasOf(Op &add, const Value *sum, const Branch &b,
-                     match::Why &why) {
-  auto isPerColumn = [&](Value *value) {
-    // Leading ones say nothing.
-    auto trim = [](llvm::ArrayRef<Dim> dims) {
-      return dims.drop_while([](const Dim &d) { return d.isConstant(1); });
-    };
-    const Shape shape = columnShape(b);
-    return trim(value->type().shape) == trim(shape);
-  };
-  Value *bias = nullptr;
-  match::match(&add,
-               match::commutative<AddOp>(
-                   match::is(sum),
-                   match::where(match::constant(bias), isPerColumn,
-                                "the constant is not one number per column")),
-               &why);
-  return bias;
-}
-
-/// Follows the elements of the product: a bias, between converts or not, then
-/// ops with one number as their other operand. Says why an addition is no bias.
-static void follow(Branch &b, match::Why &why) {
-  b.result = b.product->result();
-  Value *sum = b.result;
-  Op *user = soleUser(sum);
-  const bool widened = user && user->kind() == OpKind::Convert;
-  if (widened) {
-    sum = user->result();
-    user = soleUser(sum);
-  }
-  if (user && user->kind() == OpKind::Add &&
-      user->result()->type() == sum->type())
-    if (Value *bias = biasOf(*user, sum, b, why)) {
-      // What is stored is narrow again.
-      Op *last = widened ? soleUser(user->result()) : user;
-      if (last && (!widened || (last->kind() == OpKind::Convert &&
-                                last->result()->type() == b.result->type()))) {
-        b.add = user;
-        b.bias = bias;
-        b.result = last->result();
-      }
-    }
-  while (Op *step = soleUser(b.result)) {
-    const bool ofNumbers =
-        step->hasTrait(OpTrait::Pointwise) && step->numResults() == 1 &&
-        step->result()->type() == b.result->type() &&
-        llvm::all_of(step->operands(), [&](const Value *operand) {
-          return operand == b.result ||
-                 (operand && isConstantValue(operand) &&
-                  operand->type().elementCount().isConstant(1));
-        });
-    if (!ofNumbers)
-      return;
-    b.steps.push_back(step);
-    b.result = step->result();
-  }
-}
-
-/// Do both do the same to an element? They are ops of one number, so their
-/// other operands are constants.
-static bool isSameStep(const Op &a, const Op &b) {
-  if (a.kind() != b.kind() || a.numOperands() != b.numOperands() ||
-      a.result()->type().element != b.result()->type().element)
-    return false;
-  for (unsigned i = 0; i < a.numAttributes(); ++i)
-    if (a.attribute(i) != b.attribute(i))
-      return false;
-  for (auto [x, y] : llvm::zip(a.operands(), b.operands())) {
-    std::optional<Constant> ofA = constantOf(x), ofB = constantOf(y);
-    if (ofA.has_value() != ofB.has_value() || (ofA && !(*ofA == *ofB)))
-      return false;
-  }
-  return true;
-}
-
-/// How many of their first steps are the same.
-static size_t sameSteps(const Branch &a, const Branch &b) {
-  size_t i = 0;
-  while (i < a.steps.size() && i < b.steps.size() &&
-         isSameStep(*a.steps[i], *b.steps[i]))
-    ++i;
-  return i;
-}
-
-/// Would what reads the result have been part of the product's kernel, and be a
-/// kernel of its own if it read a slice?
-static bool losesEpilogue(const Branch &b) {
-  return isConv(*b.product) &&
-         llvm::any_of(b.result->uses(), [](const Use &use) {
-           return use.op->hasTrait(OpTrait::Pointwise);
-         });
-}
-
-/// The branches as their columns lie side by side. What a join begins with goes
-/// last and what it ends with first: then elide-concat can let the join go on
-/// where these columns end.
-static llvm::SmallVector<const Branch *, 4>
-columnOrder(llvm::ArrayRef<Branch> branches) {
+/// What a join begins with goes last and what it ends with first: then
+/// elide-concat can let the join go on where these columns end.
+static Columns orderColumns(llvm::ArrayRef<ProductBranch> branches) {
   auto isBranch = [&](const Value *value) {
-    return llvm::any_of(branches,
-                        [&](const Branch &b) { return b.result == value; });
+    return llvm::any_of(
+        branches, [&](const ProductBranch &b) { return b.result == value; });
   };
-  auto place = [&](const Branch &b) {
+  auto place = [&](const ProductBranch &b) {
     for (const Use &use : b.result->uses()) {
       auto concat = llvm::dyn_cast<ConcatOp>(use.op);
-      if (!concat || concat.axis() != columnAxis(*b.product))
+      if (!concat || concat.axis() != b.columnAxis())
         continue;
       const int index = int(use.index), count = int(concat.inputs().size());
       if (llvm::all_of(concat.inputs().take_front(use.index), isBranch))
@@ -222,113 +39,133 @@ columnOrder(llvm::ArrayRef<Branch> branches) {
     }
     return 0;
   };
-  llvm::SmallVector<const Branch *, 4> order;
-  for (const Branch &b : branches)
+  Columns order;
+  for (const ProductBranch &b : branches)
     order.push_back(&b);
-  llvm::stable_sort(order, [&](const Branch *a, const Branch *b) {
+  llvm::stable_sort(order, [&](const ProductBranch *a, const ProductBranch *b) {
     return place(*a) < place(*b);
   });
   return order;
 }
 
-/// Where the first product stands: x is known there, and weights are constants.
-static void fuse(llvm::ArrayRef<Branch> branches, Rewriter &rewriter) {
-  const Branch &first = branches.front();
-  Builder &builder = rewriter.at(first.product);
+static Location joinLocations(llvm::ArrayRef<ProductBranch> branches) {
   std::vector<Location> places;
-  for (const Branch &b : branches) {
+  for (const ProductBranch &b : branches) {
     places.push_back(b.product->location());
     if (b.add)
       places.push_back(b.add->location());
     for (const Op *step : b.steps)
       places.push_back(step->location());
   }
-  builder.location = Location::join(places);
-  llvm::SmallVector<Value *, 4> weights, biases;
-  // Biases are added in the widest type that one of them has.
+  return Location::join(places);
+}
+
+/// The op again, with operands that `map` gives.
+static Value *copyOf(const Op &op, Builder &builder,
+                     llvm::function_ref<Value *(Value *)> map) {
+  Op *copy = op.clone(map);
+  copy->setLocation(builder.location);
+  copy->result()->name.clear(); // of a narrower value
+  return builder.insert(copy)->result();
+}
+
+/// Constants have no operands: a copy may stand anywhere.
+static Value *copyConstant(const Value *value, Builder &builder) {
+  return builder.constant(*constantOf(value));
+}
+
+/// The product with the weights of all.
+static Value *joinProducts(const Op &first, const Columns &columns,
+                           Builder &builder) {
+  llvm::SmallVector<Value *, 4> weights;
+  for (const ProductBranch *b : columns)
+    weights.push_back(copyConstant(b->product->operand(1), builder));
+  const int64_t axis = columns[0]->isConv() ? 0 : 1;
+  Value *joined = builder.create<ConcatOp>(weights, axis).result();
+  return copyOf(first, builder, [&](Value *operand) {
+    return operand == first.operand(1) ? joined : operand;
+  });
+}
+
+/// The widest type that a bias is added in; nothing if there is none.
+static std::optional<DataType> sumType(const Columns &columns) {
   std::optional<DataType> sum;
-  for (const Branch &b : branches)
-    if (b.add && (!sum || bitWidth(b.bias->type().element) > bitWidth(*sum)))
-      sum = b.bias->type().element;
-  const bool conv = isConv(*first.product);
-  const llvm::SmallVector<const Branch *, 4> order = columnOrder(branches);
-  for (const Branch *branch : order) {
-    const Branch &b = *branch;
-    // Constants have no operands: a copy may stand anywhere.
-    weights.push_back(builder.constant(*constantOf(b.product->operand(1))));
-    if (!sum)
-      continue;
-    const Shape shape = columnShape(b);
+  for (const ProductBranch *b : columns)
+    if (b->add && (!sum || bitWidth(b->bias->type().element) > bitWidth(*sum)))
+      sum = b->bias->type().element;
+  return sum;
+}
+
+/// One number for each column; -0 where a branch has no bias.
+static Value *joinBiases(const Columns &columns, DataType sum,
+                         Builder &builder) {
+  llvm::SmallVector<Value *, 4> biases;
+  for (const ProductBranch *b : columns) {
+    const Shape shape = b->columnShape();
     Value *bias = builder.constant(
-        b.add ? convertConstant(*constantOf(b.bias), *sum)
-              : Constant::splat(TensorType(*sum, shape), -0.0));
+        b->add ? convertConstant(*constantOf(b->bias), sum)
+               : Constant::splat(TensorType(sum, shape), -0.0));
     if (bias->type().shape != shape)
       bias = builder.create<ReshapeOp>(bias, shape).result();
     biases.push_back(bias);
   }
-  Value *joined =
-      builder.create<ConcatOp>(weights, int64_t(conv ? 0 : 1)).result();
-  Value *y = nullptr;
-  if (conv) {
-    ConvOp op = llvm::cast<ConvOp>(first.product);
-    y = builder
-            .create<ConvOp>(op.input(), joined, op.strides(), op.padLow(),
-                            op.padHigh(), op.dilations(), op.groups(),
-                            std::nullopt, op.tf32())
-            .result();
-  } else {
-    MatMulOp op = llvm::cast<MatMulOp>(first.product);
-    y = builder
-            .create<MatMulOp>(op.lhs(), joined, op.transposeLhs(), false,
-                              std::nullopt, op.tf32())
-            .result();
-  }
-  if (sum) {
-    DataType stored = y->type().element;
-    if (*sum != stored)
-      y = builder.create<ConvertOp>(y, *sum).result();
-    y = builder
-            .create<AddOp>(
-                y, builder.create<ConcatOp>(biases, int64_t(conv ? 1 : 0))
-                       .result())
-            .result();
-    if (*sum != stored)
-      y = builder.create<ConvertOp>(y, stored).result();
-  }
-  for (const Op *step : first.steps) {
-    Op *copy = step->clone([&](Value *operand) {
-      return isConstantValue(operand) ? builder.constant(*constantOf(operand))
-                                      : y;
+  const int64_t axis = columns[0]->isConv() ? 1 : 0;
+  return builder.create<ConcatOp>(biases, axis).result();
+}
+
+static Value *addBiases(Value *y, const Columns &columns, Builder &builder) {
+  const std::optional<DataType> sum = sumType(columns);
+  if (!sum)
+    return y;
+  const DataType stored = y->type().element;
+  if (*sum != stored)
+    y = builder.create<ConvertOp>(y, *sum).result();
+  y = builder.create<AddOp>(y, joinBiases(columns, *sum, builder)).result();
+  if (*sum != stored)
+    y = builder.create<ConvertOp>(y, stored).result();
+  return y;
+}
+
+static Value *sliceOf(Value *y, int64_t axis, int64_t start, int64_t size,
+                      Builder &builder) {
+  const TensorType &type = y->type();
+  std::vector<Dim> starts(size_t(type.rank()), 0);
+  std::vector<Dim> sizes(type.shape.begin(), type.shape.end());
+  const std::vector<int64_t> steps(size_t(type.rank()), 1);
+  starts[size_t(axis)] = start;
+  sizes[size_t(axis)] = size;
+  return builder.create<SliceOp>(y, starts, sizes, steps).result();
+}
+
+/// Where the first product stands: x is known there, and weights are constants.
+static void fuse(llvm::ArrayRef<ProductBranch> branches, Rewriter &rewriter) {
+  const ProductBranch &first = branches.front();
+  Builder &builder = rewriter.at(first.product);
+  builder.location = joinLocations(branches);
+  const Columns columns = orderColumns(branches);
+  Value *y = joinProducts(*first.product, columns, builder);
+  y = addBiases(y, columns, builder);
+  for (const Op *step : first.steps)
+    y = copyOf(*step, builder, [&](Value *operand) {
+      return isConstantValue(operand) ? copyConstant(operand, builder) : y;
     });
-    copy->setLocation(builder.location);
-    y = builder.insert(copy)->result();
-  }
-  const int64_t axis = columnAxis(*first.product);
   int64_t start = 0;
-  for (const Branch *branch : order) {
-    const Branch &b = *branch;
-    const TensorType &type = y->type();
-    std::vector<Dim> starts(size_t(type.rank()), 0);
-    std::vector<Dim> sizes(type.shape.begin(), type.shape.end());
-    std::vector<int64_t> steps(size_t(type.rank()), 1);
-    starts[size_t(axis)] = start;
-    sizes[size_t(axis)] = b.columns;
-    Value *part = builder.create<SliceOp>(y, starts, sizes, steps).result();
-    rewriter.replaceValue(b.result, part);
-    start += b.columns;
+  for (const ProductBranch *b : columns) {
+    rewriter.replaceValue(
+        b->result, sliceOf(y, b->columnAxis(), start, b->columns, builder));
+    start += b->columns;
   }
 }
 
 /// The branches that become one with the first of them, taken out of `all`.
 /// Those of matmuls do, without the steps in which they differ: what reads a
 /// slice of a matrix reads it as it lies.
-static llvm::SmallVector<Branch, 4>
-takeAlike(llvm::SmallVectorImpl<Branch> &all) {
-  llvm::SmallVector<Branch, 4> alike{all.front()}, others;
+static Branches takeAlike(Branches &all) {
+  Branches alike{all.front()}, others;
   size_t steps = alike.front().steps.size();
-  for (const Branch &b : llvm::drop_begin(all)) {
-    const size_t same = sameSteps(alike.front(), b);
-    if (isConv(*b.product) &&
+  for (const ProductBranch &b : llvm::drop_begin(all)) {
+    const size_t same = countSameSteps(alike.front(), b);
+    if (b.isConv() &&
         (same < b.steps.size() || same < alike.front().steps.size())) {
       others.push_back(b);
       continue;
@@ -336,49 +173,39 @@ takeAlike(llvm::SmallVectorImpl<Branch> &all) {
     steps = std::min(steps, same);
     alike.push_back(b);
   }
-  for (Branch &b : alike)
-    while (b.steps.size() > steps) {
-      Op *step = b.steps.pop_back_val();
-      b.result = *llvm::find_if(step->operands(), [](const Value *operand) {
-        return !isConstantValue(operand);
-      });
-    }
+  for (ProductBranch &b : alike)
+    b.dropSteps(steps);
   all = std::move(others);
   return alike;
 }
 
-static bool fuseGraph(Graph &graph, PassContext &context) {
-  // In the order of the graph.
-  std::vector<llvm::SmallVector<Branch, 4>> groups;
-  std::map<std::pair<Value *, std::vector<int64_t>>, size_t> indices;
+/// The branches that read one operand with one geometry, in the order of the
+/// graph.
+static std::vector<Branches> groupBranches(Graph &graph, PassContext &context) {
+  std::vector<Branches> groups;
+  std::map<std::pair<Value *, ProductGeometry>, size_t> indices;
   for (Op &op : graph) {
-    std::optional<std::vector<int64_t>> geometry = geometryOf(op, context);
+    const std::optional<ProductGeometry> geometry = geometryOf(op, context);
     if (!geometry)
       continue;
-    Branch b;
-    b.product = &op;
-    b.columns = op.result()->type().dim(columnAxis(op)).constant();
-    if (b.columns % kAlignedColumns) {
-      context.decline(op, "its columns are no multiple of 8");
+    const std::optional<ProductBranch> branch = branchAt(op, context);
+    if (!branch)
       continue;
-    }
-    match::Why why = context.why();
-    follow(b, why);
-    if (losesEpilogue(b)) {
-      context.decline(op, why.preface("what reads it belongs into its kernel"));
-      continue;
-    }
     auto [it, isNew] =
         indices.try_emplace({op.operand(0), *geometry}, groups.size());
     if (isNew)
       groups.emplace_back();
-    groups[it->second].push_back(std::move(b));
+    groups[it->second].push_back(*branch);
   }
+  return groups;
+}
+
+static bool fuseGraph(Graph &graph, PassContext &context) {
+  std::vector<Branches> groups = groupBranches(graph, context);
   Rewriter rewriter(graph);
-  for (auto &group : groups)
+  for (Branches &group : groups)
     while (group.size() > 1)
-      if (llvm::SmallVector<Branch, 4> alike = takeAlike(group);
-          alike.size() > 1)
+      if (Branches alike = takeAlike(group); alike.size() > 1)
         fuse(alike, rewriter);
   rewriter.eraseDeadOps();
   return rewriter.changed();
