@@ -41,10 +41,18 @@ Math mathOf(DataType in, const Op &hero) {
 
 /// What the epilogue reads for every result, beside a few values per column.
 int64_t epilogueBytes(const Unit &unit) {
+  // An operand of the product may have as many elements, too.
+  auto isEpilogue = [&](const Use &use) {
+    return llvm::is_contained(unit.parts().epilogue, use.op);
+  };
+  const Dim results = unit.resultType(0).elementCount();
   int64_t bytes = 0;
-  for (const Value *v : unit.inputs())
-    if (v && v->type().elementCount() == unit.resultType(0).elementCount())
+  for (unsigned i = 0; i < unit.body().numInputs(); i++) {
+    const Value *v = unit.body().input(i);
+    if (v->type().elementCount() == results &&
+        llvm::any_of(v->uses(), isEpilogue))
       bytes += bitWidth(v->type().element) / 8;
+  }
   return bytes;
 }
 

@@ -64,6 +64,7 @@ struct ContractionTiling {
   bool tma = false, swap = false;
   int groups = 1, by = 64, kSub = 1;
   Schedule schedule = Schedule::Cooperative;
+  int64_t leastShared = 0; ///< what sharedBytes asks for at least
   double microseconds = 0; ///< the model's estimate
 
   /// Makes it one of contraction_tma.cuh, with the tile that follows.
@@ -75,7 +76,8 @@ struct ContractionTiling {
   /// Takes a block one tile after the other, so that the grid is as large as
   /// the GPU?
   bool isPersistent() const { return tma && schedule != Schedule::Latency; }
-  /// Dynamic shared memory, as Config::smemBytes.
+  /// Dynamic shared memory: Config::smemBytes, or more where more blocks of a
+  /// multiprocessor are not wanted.
   int64_t sharedBytes(const ContractionProblem &p) const;
   /// "ContractionConfig<128, 64, 32, 2, 2, 4, 1, Split::None, true, false>"
   std::string config() const;

@@ -50,7 +50,7 @@ static int64_t mapBytes(const ContractionTiling &t) {
 
 int64_t ContractionTiling::sharedBytes(const ContractionProblem &p) const {
   if (tma)
-    return mapBytes(*this);
+    return std::max(mapBytes(*this), leastShared);
   const int64_t pipeline = int64_t(stages) * (bm + bn) * bk * p.elementBytes;
   const int64_t results = split == Split::Cluster
                               ? int64_t(bm) * (bn + 8) * p.accumulatorBytes
