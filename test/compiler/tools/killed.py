@@ -37,6 +37,18 @@ def wait_for(path):
         time.sleep(0.02)
 
 
+def wait_for_compilers(process):
+    """Those that it started and that outlived it, and write files still."""
+    end = time.time() + 60
+    while time.time() < end:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.02)
+    raise AssertionError("its compilers run on")
+
+
 def test(place):
     temporary = place / "tmp"
     temporary.mkdir()
@@ -51,7 +63,7 @@ def test(place):
         return subprocess.Popen(
             [DLC, MODEL, "-q", "--target=host", "--no-cache", "-o",
              place / f"{name}.bundle"], stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True,
+            stderr=subprocess.STDOUT, text=True, start_new_session=True,
             env={**os.environ, "TMPDIR": str(temporary), "NAME": name,
                  "CXX": str(cxx)})
 
@@ -66,7 +78,7 @@ def test(place):
     killed.wait()
     (place / "killed.goes").touch()
     expect("of a killed one", len(left), 1)
-    killed.stdout.read()  # ends with the compilers that it had started
+    wait_for_compilers(killed)
     expect("nobody else is there", folders(), left)
 
     # One that runs keeps its folder when the next one starts.
@@ -108,7 +120,7 @@ def test(place):
         time.sleep(0.05)
     expect("twice", twice.returncode, -signal.SIGTERM)
     (place / "twice.goes").touch()
-    twice.stdout.read()
+    wait_for_compilers(twice)
     expect("bundles", {p.name for p in place.glob("*.bundle*")},
            {"runs.bundle", "quick.bundle"})
 
