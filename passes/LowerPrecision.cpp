@@ -102,7 +102,8 @@ private:
       if (lowered.contains(operand))
         rewriter.setOperand(op, i, wideOf(operand));
       else if (isF32(operand) && !isConstantValue(operand) &&
-               policy.isStoredNarrow(operand) && !isWidened(operand))
+               policy.isStoredNarrow(operand) && !isWidened(operand) &&
+               !policy.isPosition(op))
         rewriter.setOperand(op, i, wideOf(narrowOf(operand)));
     }
   }
@@ -111,6 +112,12 @@ private:
     for (unsigned i = 0; i < op->numOperands(); ++i)
       if (isF32(op->operand(i)))
         rewriter.setOperand(op, i, narrowOperand(op, i));
+    if (policy.keepsResult(op)) {
+      // The attribute before the last of both.
+      rewriter.setAttribute(op, op->numAttributes() - 2,
+                            Attribute(DataType::F32));
+      return;
+    }
     for (unsigned i = 0; i < op->numResults(); ++i) {
       Value *result = op->result(i);
       if (!isF32(result))

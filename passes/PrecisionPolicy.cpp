@@ -173,44 +173,14 @@ bool PrecisionPolicy::feedsWide(const Op &op) const {
          wide.contains(user);
 }
 
-// What a position is computed from: in 16 bits it would be off by a part of a
-// pixel, and more in a large image. Ops whose result goes, through views and
-// pointwise ops alone, to a conversion to indices.
-static llvm::DenseSet<const Op *> findCoordinates(Graph &graph) {
-  auto passes = [](const Op &op) {
-    return op.hasTrait(OpTrait::Pointwise) || op.hasTrait(OpTrait::View);
-  };
-  llvm::SmallVector<const Op *, 0> ops;
-  for (const Op &op : graph)
-    ops.push_back(&op);
-  llvm::DenseSet<const Op *> found;
-  for (const Op *op : llvm::reverse(ops)) {
-    if (!passes(*op) || op->numResults() != 1)
-      continue;
-    DataType element = op->result()->type().element;
-    if (op->kind() == OpKind::Cast &&
-        (element == DataType::I64 || element == DataType::I32) &&
-        isF32(op->operand(0))) {
-      found.insert(op);
-      continue;
-    }
-    auto uses = op->result()->uses();
-    if (element == DataType::F32 &&
-        llvm::all_of(uses, [&](const auto &u) { return passes(*u.op); }) &&
-        llvm::any_of(uses, [&](const auto &u) { return found.contains(u.op); }))
-      found.insert(op);
-  }
-  return found;
-}
-
 PrecisionPolicy::PrecisionPolicy(Graph &graph, DataType narrow,
                                  PassContext &context)
-    : narrow(narrow), context(context), gates(findGates(graph)) {
-  llvm::DenseSet<const Op *> coordinates = findCoordinates(graph);
+    : narrow(narrow), context(context), gates(findGates(graph)),
+      coordinates(findCoordinates(graph)) {
   for (Op &op : graph) {
     if (!touchesF32(op))
       continue;
-    if (mustBeWide(&op) || coordinates.contains(&op)) {
+    if (mustBeWide(&op) || coordinates.ops.contains(&op)) {
       wide.insert(&op);
     } else if (gates.ops.contains(&op)) {
       // As constant scales: what is off moves every pixel the same way.

@@ -2,6 +2,7 @@
 // Which ops of a graph stay in f32 when precision is lowered.
 #pragma once
 
+#include "passes/Coordinates.h"
 #include "passes/Pass.h"
 #include "passes/SensitiveFilters.h"
 #include "llvm/ADT/DenseSet.h"
@@ -23,6 +24,14 @@ public:
     return storedNarrow.contains(value);
   }
 
+  /// Does it compute positions, which read what is f32 also where others store
+  /// it narrow?
+  bool isPosition(const Op *op) const { return coordinates.ops.contains(op); }
+  /// Is the result of a contraction f32, though its operands become narrow?
+  bool keepsResult(const Op *op) const {
+    return coordinates.sources.contains(op);
+  }
+
 private:
   bool mustBeWide(Op *op);
   bool followsWide(const Op &op) const;
@@ -35,6 +44,7 @@ private:
   // Computed in f32 for a parameter's sake; neighbours do not follow.
   llvm::DenseSet<const Op *> alone;
   Gates gates;
+  Coordinates coordinates;
   // As it was before anything changed.
   llvm::DenseSet<const Value *> storedNarrow;
 };

@@ -106,8 +106,7 @@ llvm::StringRef whyFilterStaysWide(const Op &op) {
   return "few products for each element that moves: twice as many cost nothing";
 }
 
-// Is there one number for each channel of a sample?
-static bool isVector(const TensorType &type) {
+bool isVector(const TensorType &type) {
   return type.rank() < 3 ||
          llvm::all_of(llvm::drop_begin(type.shape, 2),
                       [](const Dim &d) { return d.isConstant(1); });

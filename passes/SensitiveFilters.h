@@ -16,6 +16,9 @@ llvm::StringRef whyFilterStaysWide(const Op &op);
 /// filter do, so that what rounding to `narrow` does to its input shows?
 bool magnifiesRounding(const Op &op, DataType narrow);
 
+/// Is there one number for each channel of a sample?
+bool isVector(const TensorType &type);
+
 /// Vectors of a sample that a contraction computes and that scale or shift all
 /// pixels of a tensor, as in squeeze-and-excitation.
 struct Gates {
