@@ -4,6 +4,7 @@
 #include "compiler/Compare.h"
 #include "compiler/CompareIntegers.h"
 #include "compiler/Compiler.h"
+#include "compiler/tools/Conditioning.h"
 #include "compiler/tools/TensorFile.h"
 #include "dlc/runtime.h"
 #include "ir/reference/Evaluator.h"
@@ -187,6 +188,9 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
                       variant.target, variant.precision,
                       dlc_session_device_name(opened.session));
 
+  std::optional<std::vector<Tensor>> moved =
+      movedInputs(inputs, variant.precision, options.seed);
+
   // What indices choose from is asked for as well.
   const size_t outputs = graph.outputs().size();
   std::vector<Choice> choices;
@@ -247,6 +251,14 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     os << llvm::formatv("{0}: {1}, bound {2:e2}: {3}\n", name, c.str(),
                         tolerance, c.same ? "same" : "different");
     all &= c.same;
+  }
+  if (!all && moved) {
+    llvm::Expected<std::string> why = whyIllConditioned(
+        graph, std::move(*moved), *expected, outputs, variant.precision);
+    if (!why)
+      return why.takeError();
+    if (!why->empty())
+      os << *why << "\n";
   }
   return all;
 }
