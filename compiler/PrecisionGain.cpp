@@ -36,7 +36,7 @@ static bool allowTf32(FusionOp fusion) {
   bool multiplies = false;
   for (Op &op : fusion.body().ops())
     if (isF32Product(op)) {
-      op.setAttribute(op.numAttributes() - 1, true); // the last of all three
+      op.setAttribute(tf32AttrOf(op), true);
       multiplies = true;
     }
   return multiplies;

@@ -2,6 +2,7 @@
 // The parts and the grammar of a fusion.
 #include "ir/FusionBody.h"
 
+#include "ir/Check.h"
 #include "ir/infer/Helpers.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -157,6 +158,18 @@ static bool isReduction(const Op &op) {
 bool isContraction(const Op &op) {
   return op.kind() == OpKind::MatMul || op.kind() == OpKind::Conv ||
          op.kind() == OpKind::ConvTranspose;
+}
+
+unsigned tf32AttrOf(const Op &contraction) {
+  switch (contraction.kind()) {
+  case OpKind::MatMul:
+    return MatMulOp::tf32Attr;
+  case OpKind::Conv:
+    return ConvOp::tf32Attr;
+  default:
+    DLC_CHECK(contraction.kind() == OpKind::ConvTranspose);
+    return ConvTransposeOp::tf32Attr;
+  }
 }
 
 std::optional<FusionKind> heroKind(const Op &op) {

@@ -53,6 +53,8 @@ ConcatOp soleConcat(const FusionOp &fusion);
 
 /// matmul, conv or conv_transpose.
 bool isContraction(const Op &op);
+/// Position of the attribute of a contraction that lets it round its operands.
+unsigned tf32AttrOf(const Op &contraction);
 /// The kind of fusion that the op makes by itself, as its hero.
 std::optional<FusionKind> heroKind(const Op &op);
 /// May the op stand in a body besides heroes? Such an op is computed element by

@@ -57,12 +57,13 @@ Op *FusionPlan::build(unsigned id) const {
     types.push_back(value->type());
   }
   IterationSpace space = iterationSpace(c.kind, ordered, body.outputs());
-  // In the order of the record: kind, heroes, space, reduce.
-  fusion->setAttribute(1, heroes);
+  fusion->setAttribute(FusionOp::heroesAttr, heroes);
   fusion->setAttribute(
-      2, std::vector<Dim>(space.space.begin(), space.space.end()));
+      FusionOp::spaceAttr,
+      std::vector<Dim>(space.space.begin(), space.space.end()));
   fusion->setAttribute(
-      3, std::vector<Dim>(space.reduce.begin(), space.reduce.end()));
+      FusionOp::reduceAttr,
+      std::vector<Dim>(space.reduce.begin(), space.reduce.end()));
   fusion->setResultTypes(types);
   return fusion;
 }

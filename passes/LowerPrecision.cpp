@@ -113,8 +113,10 @@ private:
       if (isF32(op->operand(i)))
         rewriter.setOperand(op, i, narrowOperand(op, i));
     if (policy.keepsResult(op)) {
-      // The attribute before the last of both.
-      rewriter.setAttribute(op, op->numAttributes() - 2,
+      rewriter.setAttribute(op,
+                            op->kind() == OpKind::MatMul
+                                ? MatMulOp::resultTypeAttr
+                                : ConvOp::resultTypeAttr,
                             Attribute(DataType::F32));
       return;
     }
@@ -144,8 +146,7 @@ static bool allowTf32(Graph &graph) {
          op.kind() != OpKind::ConvTranspose) ||
         op.operand(0)->type().element != DataType::F32)
       continue;
-    // The last attribute of all three.
-    unsigned tf32 = op.numAttributes() - 1;
+    const unsigned tf32 = tf32AttrOf(op);
     if (op.attribute(tf32) == Attribute(true))
       continue;
     rewriter.setAttribute(&op, tf32, true);

@@ -12,14 +12,7 @@ namespace {
 using Math = ContractionProblem::Math;
 
 bool mayRoundToTf32(const Op &hero) {
-  switch (hero.kind()) {
-  case OpKind::MatMul:
-    return llvm::cast<MatMulOp>(&hero).tf32();
-  case OpKind::Conv:
-    return llvm::cast<ConvOp>(&hero).tf32();
-  default:
-    return llvm::cast<ConvTransposeOp>(&hero).tf32();
-  }
+  return hero.attribute(tf32AttrOf(hero)) == Attribute(true);
 }
 
 Math mathOf(DataType in, const Op &hero) {

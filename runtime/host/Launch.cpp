@@ -258,18 +258,18 @@ private:
 
 static const MatrixOps &matrixOps() {
 #ifdef __x86_64__
-  static const MatrixOps &ops = [&]() -> const MatrixOps & {
+  static const MatrixOps *ops = [] {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512dq"))
-      return matrixV4;
+      return &matrixV4;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-      return matrixV3;
-    return matrixBaseline;
+      return &matrixV3;
+    return &matrixBaseline;
   }();
-  return ops;
+  return *ops;
 #else
   return matrixBaseline;
 #endif
