@@ -9,6 +9,8 @@
 #include "dlc/runtime.h"
 #include "ir/reference/Evaluator.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <limits>
+#include <map>
 #include <random>
 
 namespace dlc {
@@ -37,30 +39,6 @@ static Tensor randomTensor(DataType type, std::vector<int64_t> shape,
   return t;
 }
 
-/// The sizes to run where the model leaves them open: the smallest, at least 1,
-/// or the smallest power of two, for which the model's constraints hold.
-static std::map<std::string, int64_t> runSizes(const Module &module) {
-  std::map<std::string, int64_t> first;
-  for (int64_t size = 1; size <= 1024; size *= 2) {
-    std::map<std::string, int64_t> sizes;
-    for (const auto &[name, symbol] : module.symbols) {
-      int64_t value = std::max(size, symbol.lower);
-      value = (value + symbol.divisor - 1) / symbol.divisor * symbol.divisor;
-      sizes[name] = symbol.upper ? std::min(value, *symbol.upper) : value;
-    }
-    llvm::Error e =
-        checkConstraints(module.constraints, [&](llvm::StringRef name) {
-          return std::optional(sizes[name.str()]);
-        });
-    if (!e)
-      return sizes;
-    llvm::consumeError(std::move(e));
-    if (first.empty())
-      first = sizes;
-  }
-  return first;
-}
-
 /// A session that destroys itself, with its bundle.
 struct Opened {
   dlc_bundle *bundle = nullptr;
@@ -71,27 +49,58 @@ struct Opened {
   }
 };
 
-llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
-                                              llvm::StringRef bundlePath,
-                                              const VerifyOptions &options,
-                                              Diagnostics &diagnostics,
-                                              llvm::raw_ostream &os) {
-  llvm::Expected<std::unique_ptr<Module>> module =
-      loadModel(modelPath, options.import, diagnostics);
-  if (!module)
-    return module.takeError();
-  Graph &graph = (*module)->main();
+namespace {
+/// A model beside a bundle of it.
+class Verification {
+public:
+  Verification(Module &module, llvm::StringRef bundlePath,
+               const VerifyOptions &options, llvm::raw_ostream &os)
+      : module(module), graph(module.main()), bundlePath(bundlePath),
+        options(options), os(os), inputs(graph.numInputs()),
+        given(graph.numInputs()) {}
+  llvm::Expected<bool> run();
 
-  std::vector<Tensor> inputs(graph.numInputs());
-  std::vector<bool> given(graph.numInputs());
-  auto keepsInput = [&](llvm::StringRef name) {
+private:
+  llvm::Error readInputs();
+  llvm::Error open();
+  llvm::Error limitSizes();
+  void chooseSizes();
+  void drawInputs();
+  llvm::Error runBundle();
+  llvm::Error describeVariant();
+  llvm::Expected<bool> compareAll();
+  llvm::Expected<bool> compareOutput(size_t i);
+  llvm::Expected<Tensor> outputOf(size_t i);
+
+  bool keepsInput(llvm::StringRef name) const {
     return llvm::any_of(options.states,
                         [&](auto &state) { return state.input == name; });
-  };
-  auto keepsOutput = [&](llvm::StringRef name) {
+  }
+  bool keepsOutput(llvm::StringRef name) const {
     return llvm::any_of(options.states,
                         [&](auto &state) { return state.output == name; });
-  };
+  }
+
+  Module &module;
+  Graph &graph;
+  llvm::StringRef bundlePath;
+  const VerifyOptions &options;
+  llvm::raw_ostream &os;
+  std::vector<Tensor> inputs;
+  std::vector<bool> given;
+  Opened opened;
+  /// Sizes that the bundle has of the model's symbols, and those that are run.
+  std::map<std::string, std::pair<int64_t, int64_t>> limits;
+  std::map<std::string, int64_t> sizes;
+  std::string precision;
+  double tolerance = 0;
+  std::vector<Tensor> expected; ///< of the outputs, then what indices rank
+  std::vector<Choice> choices;
+  std::vector<size_t> scores; ///< of each output, among what is expected
+};
+} // namespace
+
+llvm::Error Verification::readInputs() {
   for (const std::string &text : options.inputs) {
     auto [name, file] = llvm::StringRef(text).rsplit('=');
     unsigned i = 0;
@@ -111,23 +120,10 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     inputs[i] = std::move(*t);
     given[i] = true;
   }
-  std::mt19937_64 random(options.seed);
-  std::map<std::string, int64_t> sizes = runSizes(**module);
-  for (unsigned i = 0; i < graph.numInputs(); i++) {
-    if (given[i])
-      continue;
-    const TensorType &type = graph.input(i)->type();
-    std::vector<int64_t> shape;
-    for (const Dim &d : type.shape)
-      shape.push_back(d.evaluate([&](llvm::StringRef name) {
-                         return std::optional(sizes[name.str()]);
-                       }).value_or(1));
-    inputs[i] = keepsInput(graph.input(i)->name)
-                    ? Tensor(type.element, std::move(shape)) // zeros
-                    : randomTensor(type.element, std::move(shape), random);
-  }
+  return llvm::Error::success();
+}
 
-  Opened opened;
+llvm::Error Verification::open() {
   if (llvm::Error e =
           check(dlc_bundle_open(bundlePath.str().c_str(), &opened.bundle)))
     return e;
@@ -148,14 +144,91 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
     std::string first = dlc_last_error();
     if (dlc_session_create(opened.bundle, &session, &opened.session) != DLC_OK)
       return fault(first + "; on the host: " + dlc_last_error());
-  } else if (created == DLC_NO_DEVICE && options.device == "auto") {
+    return llvm::Error::success();
+  }
+  if (created == DLC_NO_DEVICE && options.device == "auto")
     return fault(std::string(dlc_last_error()) +
                  "; --device=host runs the bundle's code for the CPU, if it "
                  "has any");
-  } else if (llvm::Error e = check(created)) {
-    return e;
-  }
+  return check(created);
+}
 
+// What the bundle serves, and what inputs that are given say.
+llvm::Error Verification::limitSizes() {
+  for (unsigned i = 0; i < graph.numInputs(); i++) {
+    const TensorType &type = graph.input(i)->type();
+    if (keepsInput(graph.input(i)->name))
+      continue;
+    size_t index;
+    dlc_port port;
+    if (llvm::Error e = check(dlc_session_find_input(
+            opened.session, graph.input(i)->name.c_str(), &index)))
+      return e;
+    if (llvm::Error e =
+            check(dlc_session_input_port(opened.session, index, &port)))
+      return e;
+    if (port.rank != type.rank())
+      continue; // binding says so
+    for (unsigned d = 0; d < type.rank(); d++) {
+      if (type.dim(d).kind() != Dim::Kind::Symbol)
+        continue;
+      const std::string name = type.dim(d).symbolName().str();
+      auto [it, fresh] = limits.try_emplace(
+          name, std::pair(int64_t(0), std::numeric_limits<int64_t>::max()));
+      auto &[lower, upper] = it->second;
+      lower = std::max(lower, given[i] ? inputs[i].shape()[d] : port.lower[d]);
+      upper = std::min(upper, given[i] ? inputs[i].shape()[d] : port.upper[d]);
+    }
+  }
+  return llvm::Error::success();
+}
+
+/// The sizes to run where the model leaves them open: the smallest, at least 1,
+/// or the smallest power of two, that the bundle has and for which the model's
+/// constraints hold.
+void Verification::chooseSizes() {
+  std::map<std::string, int64_t> first;
+  for (int64_t size = 1; size <= 1024; size *= 2) {
+    sizes.clear();
+    for (const auto &[name, symbol] : module.symbols) {
+      int64_t value = std::max(size, symbol.lower);
+      if (auto limit = limits.find(name); limit != limits.end())
+        value = std::clamp(value, limit->second.first,
+                           std::max(limit->second.first, limit->second.second));
+      value = (value + symbol.divisor - 1) / symbol.divisor * symbol.divisor;
+      sizes[name] = symbol.upper ? std::min(value, *symbol.upper) : value;
+    }
+    llvm::Error e =
+        checkConstraints(module.constraints, [&](llvm::StringRef name) {
+          return std::optional(sizes[name.str()]);
+        });
+    if (!e)
+      return;
+    llvm::consumeError(std::move(e));
+    if (first.empty())
+      first = sizes;
+  }
+  sizes = first;
+}
+
+void Verification::drawInputs() {
+  std::mt19937_64 random(options.seed);
+  for (unsigned i = 0; i < graph.numInputs(); i++) {
+    if (given[i])
+      continue;
+    const TensorType &type = graph.input(i)->type();
+    std::vector<int64_t> shape;
+    for (const Dim &d : type.shape)
+      shape.push_back(d.evaluate([&](llvm::StringRef name) {
+                         return std::optional(sizes[name.str()]);
+                       }).value_or(1));
+    inputs[i] = keepsInput(graph.input(i)->name)
+                    ? Tensor(type.element, std::move(shape)) // zeros
+                    : randomTensor(type.element, std::move(shape), random);
+  }
+}
+
+llvm::Error Verification::runBundle() {
   for (unsigned i = 0; i < graph.numInputs(); i++) {
     if (keepsInput(graph.input(i)->name))
       continue;
@@ -174,93 +247,140 @@ llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
             check(dlc_session_bind_input(opened.session, index, &t)))
       return e;
   }
-  if (llvm::Error e = check(dlc_session_run(opened.session)))
-    return e;
-  size_t variantIndex;
+  return check(dlc_session_run(opened.session));
+}
+
+llvm::Error Verification::describeVariant() {
+  size_t index;
   dlc_variant variant;
-  if (llvm::Error e = check(dlc_session_variant(opened.session, &variantIndex)))
+  if (llvm::Error e = check(dlc_session_variant(opened.session, &index)))
     return e;
-  if (llvm::Error e =
-          check(dlc_bundle_variant(opened.bundle, variantIndex, &variant)))
+  if (llvm::Error e = check(dlc_bundle_variant(opened.bundle, index, &variant)))
     return e;
-  const double tolerance = modelTolerance(variant.precision);
+  precision = variant.precision;
+  tolerance = modelTolerance(precision);
   os << llvm::formatv("{0}: variant {1} {2} on {3}\n", bundlePath,
-                      variant.target, variant.precision,
+                      variant.target, precision,
                       dlc_session_device_name(opened.session));
+  return llvm::Error::success();
+}
 
+llvm::Expected<Tensor> Verification::outputOf(size_t i) {
+  size_t index;
+  dlc_tensor t;
+  if (llvm::Error e = check(dlc_session_find_output(
+          opened.session, graph.outputNames[i].c_str(), &index)))
+    return e;
+  if (llvm::Error e = check(dlc_session_output(opened.session, index, &t)))
+    return e;
+  // The declared element type: in Double the reference holds f64.
+  const DataType element = graph.outputs()[i]->type().element;
+  if (t.type != runtimeType(element))
+    return fault("output \"" + graph.outputNames[i] + "\" of the bundle is " +
+                 dlc_type_name(t.type) + ", that of the model " +
+                 stringify(element) + ": is it a bundle of another model?");
+  Tensor got(element, std::vector<int64_t>(t.dims, t.dims + t.rank));
+  if (llvm::Error e =
+          check(dlc_session_copy_to_host(opened.session, got.data(), &t)))
+    return e;
+  return got;
+}
+
+llvm::Expected<bool> Verification::compareOutput(size_t i) {
+  const std::string &name = graph.outputNames[i];
+  const Tensor &ref = expected[i];
+  llvm::Expected<Tensor> got = outputOf(i);
+  if (!got)
+    return got.takeError();
+  llvm::ArrayRef<int64_t> found = got->shape(), wanted = ref.shape();
+  if (found != wanted) {
+    os << llvm::formatv("{0}: shape [{1:$[, ]}], expected [{2:$[, ]}]\n", name,
+                        llvm::make_range(found.begin(), found.end()),
+                        llvm::make_range(wanted.begin(), wanted.end()));
+    return false;
+  }
+  if (!isFloat(got->element())) {
+    IntegerComparison c = compareIntegers(
+        *got, ref, choices[i].scores ? &expected[scores[i]] : nullptr,
+        choices[i].axis, tolerance);
+    os << llvm::formatv("{0}: {1}: {2}\n", name, c.str(),
+                        c.same ? "same" : "different");
+    return c.same;
+  }
+  std::vector<double> a(size_t(ref.elements())), b(a.size());
+  for (int64_t k = 0; k < ref.elements(); k++) {
+    a[k] = got->floatAt(k);
+    b[k] = ref.floatAt(k);
+  }
+  Comparison c = compare(a, b, tolerance);
+  os << llvm::formatv("{0}: {1}, bound {2:e2}: {3}\n", name, c.str(), tolerance,
+                      c.same ? "same" : "different");
+  return c.same;
+}
+
+llvm::Expected<bool> Verification::compareAll() {
   std::optional<std::vector<Tensor>> moved =
-      movedInputs(inputs, variant.precision, options.seed);
-
+      movedInputs(inputs, precision, options.seed);
   // What indices choose from is asked for as well.
   const size_t outputs = graph.outputs().size();
-  std::vector<Choice> choices;
-  std::vector<size_t> scores; // among what is expected
   for (size_t i = 0; i < outputs; i++) {
     choices.push_back(choiceOf(graph.outputs()[i]));
     scores.push_back(graph.outputs().size());
     if (choices[i].scores)
       graph.addOutput(choices[i].scores);
   }
-  llvm::Expected<std::vector<Tensor>> expected = reference::evaluate(
+  llvm::Expected<std::vector<Tensor>> evaluated = reference::evaluate(
       graph, std::move(inputs), reference::Precision::Double);
-  if (!expected)
-    return expected.takeError();
+  if (!evaluated)
+    return evaluated.takeError();
+  expected = std::move(*evaluated);
 
   bool all = true;
   for (size_t i = 0; i < outputs; i++) {
-    const Tensor &ref = (*expected)[i];
-    const std::string &name = graph.outputNames[i];
-    if (keepsOutput(name))
+    if (keepsOutput(graph.outputNames[i]))
       continue;
-    size_t index;
-    if (llvm::Error e = check(
-            dlc_session_find_output(opened.session, name.c_str(), &index)))
-      return e;
-    dlc_tensor t;
-    if (llvm::Error e = check(dlc_session_output(opened.session, index, &t)))
-      return e;
-    llvm::ArrayRef<int64_t> found(t.dims, t.rank);
-    if (found != llvm::ArrayRef(ref.shape())) {
-      os << llvm::formatv(
-          "{0}: shape [{1:$[, ]}], expected [{2:$[, ]}]\n", name,
-          llvm::make_range(found.begin(), found.end()),
-          llvm::make_range(ref.shape().begin(), ref.shape().end()));
-      all = false;
-      continue;
-    }
-    // The declared element type: in Double the reference holds f64.
-    Tensor got(graph.outputs()[i]->type().element, ref.shape());
-    if (llvm::Error e =
-            check(dlc_session_copy_to_host(opened.session, got.data(), &t)))
-      return e;
-    if (!isFloat(got.element())) {
-      IntegerComparison c = compareIntegers(
-          got, ref, choices[i].scores ? &(*expected)[scores[i]] : nullptr,
-          choices[i].axis, tolerance);
-      os << llvm::formatv("{0}: {1}: {2}\n", name, c.str(),
-                          c.same ? "same" : "different");
-      all &= c.same;
-      continue;
-    }
-    std::vector<double> a(size_t(ref.elements())), b(a.size());
-    for (int64_t k = 0; k < ref.elements(); k++) {
-      a[k] = got.floatAt(k);
-      b[k] = ref.floatAt(k);
-    }
-    Comparison c = compare(a, b, tolerance);
-    os << llvm::formatv("{0}: {1}, bound {2:e2}: {3}\n", name, c.str(),
-                        tolerance, c.same ? "same" : "different");
-    all &= c.same;
+    llvm::Expected<bool> same = compareOutput(i);
+    if (!same)
+      return same.takeError();
+    all &= *same;
   }
   if (!all && moved) {
     llvm::Expected<std::string> why = whyIllConditioned(
-        graph, std::move(*moved), *expected, outputs, variant.precision);
+        graph, std::move(*moved), expected, outputs, precision);
     if (!why)
       return why.takeError();
     if (!why->empty())
       os << *why << "\n";
   }
   return all;
+}
+
+llvm::Expected<bool> Verification::run() {
+  if (llvm::Error e = readInputs())
+    return e;
+  if (llvm::Error e = open())
+    return e;
+  if (llvm::Error e = limitSizes())
+    return e;
+  chooseSizes();
+  drawInputs();
+  if (llvm::Error e = runBundle())
+    return e;
+  if (llvm::Error e = describeVariant())
+    return e;
+  return compareAll();
+}
+
+llvm::Expected<bool> verifyBundleAgainstModel(llvm::StringRef modelPath,
+                                              llvm::StringRef bundlePath,
+                                              const VerifyOptions &options,
+                                              Diagnostics &diagnostics,
+                                              llvm::raw_ostream &os) {
+  llvm::Expected<std::unique_ptr<Module>> module =
+      loadModel(modelPath, options.import, diagnostics);
+  if (!module)
+    return module.takeError();
+  return Verification(**module, bundlePath, options, os).run();
 }
 
 } // namespace dlc
