@@ -37,6 +37,17 @@ static std::string read(const std::string &path) {
   return buffer ? (*buffer)->getBuffer().str() : std::string();
 }
 
+/// What a compiler that reports success has written. Nothing is no code: it
+/// must not reach the cache, or a bundle.
+static llvm::Expected<std::string> readCode(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, false, false);
+  if (!buffer)
+    return failure("cannot read " + path + ": " + buffer.getError().message());
+  if ((*buffer)->getBuffer().empty())
+    return failure(path + " is empty");
+  return (*buffer)->getBuffer().str();
+}
+
 /// Has this machine what x86-64-v3 asks for? Kernels run where they are built.
 static bool hasAvx2() {
 #if defined(__x86_64__)
@@ -44,6 +55,12 @@ static bool hasAvx2() {
 #else
   return false;
 #endif
+}
+
+/// Where a program is; empty: nowhere.
+static std::string find(llvm::StringRef name) {
+  llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name);
+  return path && fs::can_execute(*path) ? *path : std::string();
 }
 
 llvm::Expected<HostCompiler> HostCompiler::open(llvm::StringRef program) {
@@ -54,10 +71,15 @@ llvm::Expected<HostCompiler> HostCompiler::open(llvm::StringRef program) {
     names = {program.str()};
   for (const std::string &name : names) {
     tried += (tried.empty() ? "" : ", ") + name;
-    if (auto path = llvm::sys::findProgramByName(name)) {
-      c.program = *path;
-      break;
+    c.program = find(name);
+    llvm::SmallVector<llvm::StringRef> words;
+    llvm::StringRef(name).split(words, ' ', -1, /*KeepEmpty=*/false);
+    if (c.program.empty() && words.size() > 1) {
+      c.program = find(words.front());
+      c.leading.assign(words.begin() + 1, words.end());
     }
+    if (!c.program.empty())
+      break;
   }
   if (c.program.empty())
     return failure("the host target needs a C++ compiler, found none of " +
@@ -87,10 +109,13 @@ llvm::Expected<HostCompiler> HostCompiler::open(llvm::StringRef program) {
              "-Wno-unknown-pragmas",
              "-w",
              "-fno-ident"};
+  c.flags.insert(c.flags.begin(), c.leading.begin(), c.leading.end());
   if (hasAvx2())
     c.flags.push_back("-march=x86-64-v3");
   std::string log = folder + "/version";
-  if (llvm::Error e = c.run({"--version"}, log))
+  std::vector<std::string> question = c.leading;
+  question.push_back("--version");
+  if (llvm::Error e = c.run(question, log))
     return e;
   c.versionText = llvm::StringRef(read(log)).split('\n').first.str();
   if (!llvm::StringRef(c.versionText).contains("clang"))
@@ -126,7 +151,10 @@ HostCompiler::compile(const KernelSource &kernel) const {
   if (llvm::Error e = run(arguments, base + ".log"))
     return failure("the host's compiler refuses " + kernel.name + ": " +
                    llvm::toString(std::move(e)));
-  std::string object = read(base + ".o");
+  llvm::Expected<std::string> object = readCode(base + ".o");
+  if (!object)
+    return failure(program + " made no object of " + kernel.name + ": " +
+                   llvm::toString(object.takeError()));
   for (const char *end : {".cpp", ".o", ".log"})
     fs::remove(base + end);
   return object;
@@ -146,10 +174,17 @@ HostCompiler::link(llvm::ArrayRef<std::string> objects) const {
   if (llvm::Error e = write(folder + "/objects", list))
     return e;
   std::string output = folder + "/kernels.so";
-  if (llvm::Error e =
-          run({"-shared", "-o", output, "@" + folder + "/objects",
-               "-Wl,--build-id=none", "-Wl,-z,relro", "-Wl,--strip-all"},
-              folder + "/link.log"))
+  std::vector<std::string> arguments = leading;
+  for (std::string a :
+       {std::string("-shared"), std::string("-o"), output,
+        "@" + folder + "/objects", std::string("-Wl,--build-id=none"),
+        std::string("-Wl,-z,relro"), std::string("-Wl,--strip-all")})
+    arguments.push_back(a);
+  if (llvm::Error e = run(arguments, folder + "/link.log"))
     return e;
-  return read(output);
+  llvm::Expected<std::string> code = readCode(output);
+  if (!code)
+    return failure(program +
+                   " linked nothing: " + llvm::toString(code.takeError()));
+  return code;
 }

@@ -10,7 +10,8 @@ namespace dlc::codegen {
 
 class HostCompiler {
 public:
-  /// \param program its name or path; empty: c++, else g++, of the PATH.
+  /// \param program its name or path, or what CXX holds ("ccache g++ -m64");
+  /// empty: c++, else g++, of the PATH.
   static llvm::Expected<HostCompiler> open(llvm::StringRef program);
 
   const std::string &version() const { return versionText; }
@@ -25,8 +26,9 @@ private:
   llvm::Error run(llvm::ArrayRef<std::string> arguments,
                   const std::string &log) const;
   std::string program, versionText;
-  ScratchFolder scratch; ///< headers, sources, objects
-  std::vector<std::string> flags;
+  ScratchFolder scratch;            ///< headers, sources, objects
+  std::vector<std::string> leading; ///< behind the program: "ccache g++"
+  std::vector<std::string> flags;   ///< of a compilation, those among them
 };
 
 } // namespace dlc::codegen
