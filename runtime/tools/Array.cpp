@@ -239,7 +239,7 @@ std::vector<uint8_t> dlc::tools::readFile(const std::string &path) {
   return bytes;
 }
 
-Array dlc::tools::readArray(const std::string &path) {
+static Array parseArray(const std::string &path) {
   auto endsWith = [](const std::string &text, const char *end) {
     size_t size = strlen(end);
     return text.size() >= size &&
@@ -257,6 +257,15 @@ Array dlc::tools::readArray(const std::string &path) {
     return parseNpy(readZipMember(readFile(file), key, file), path);
   }
   throw Failure("\"" + path + "\": expected a .npy, .npz or .pb file");
+}
+
+Array dlc::tools::readArray(const std::string &path) {
+  Array array = parseArray(path);
+  // As NumPy has it, each byte but 0 is true; kernels count on 0 or 1.
+  if (array.type == DLC_BOOL)
+    for (uint8_t &byte : array.bytes)
+      byte = byte != 0;
+  return array;
 }
 
 template <class F>

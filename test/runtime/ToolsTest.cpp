@@ -158,6 +158,22 @@ TEST(Array, FourBitsTakeWhatFits) {
     }
 }
 
+TEST(Array, BytesOfBoolsBecomeOneOrZero) {
+  Folder folder;
+  Array array = makeArray(DLC_BOOL, {256}), expected = array;
+  for (size_t i = 0; i < 256; i++) {
+    array.bytes[i] = uint8_t(255 - i);
+    expected.bytes[i] = i != 255;
+  }
+  writeNpy(folder / "x.npy", array);
+  EXPECT_EQ(readArray(folder / "x.npy").bytes, expected.bytes);
+  // dims 256, data_type 9, raw_data.
+  write(folder / "x.pb",
+        std::string("\x08\x80\x02\x10\x09\x4a\x80\x02") +
+            std::string(array.bytes.begin(), array.bytes.end()));
+  EXPECT_EQ(readArray(folder / "x.pb").bytes, expected.bytes);
+}
+
 TEST(Array, IsReadWithoutExceptions) {
   Folder folder;
   std::string error;
