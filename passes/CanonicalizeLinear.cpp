@@ -185,12 +185,28 @@ static bool poolPad(PoolOp op, Rewriter &rewriter, PassContext &context) {
   return replaceIfSameType(op.op(), with, rewriter);
 }
 
+// A contraction that reads a tensor without elements => zeros: its sums are of
+// nothing.
+static bool emptySums(Op *op, Rewriter &rewriter) {
+  if (llvm::none_of(op->operands(), [](const Value *operand) {
+        return operand->type().elementCount().isConstant(0);
+      }))
+    return false;
+  const TensorType &type = op->result()->type();
+  Builder &builder = rewriter.at(op);
+  Value *zero = builder.scalar(type.element, 0);
+  return replaceIfSameType(
+      op, builder.create<BroadcastOp>(zero, type.shape).result(), rewriter);
+}
+
 bool canonicalizeLinear(Op *op, Rewriter &rewriter, PassContext &context) {
   switch (op->kind()) {
   case OpKind::MatMul:
-    return matmul(MatMulOp(op), rewriter, context);
+    return emptySums(op, rewriter) || matmul(MatMulOp(op), rewriter, context);
   case OpKind::Conv:
-    return convPad(ConvOp(op), rewriter, context);
+    return emptySums(op, rewriter) || convPad(ConvOp(op), rewriter, context);
+  case OpKind::ConvTranspose:
+    return emptySums(op, rewriter);
   case OpKind::Pool:
     return poolPad(PoolOp(op), rewriter, context);
   default:
