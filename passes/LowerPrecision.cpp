@@ -21,14 +21,18 @@ public:
         rewriter(graph) {}
 
   bool run() {
-    for (Op &op : llvm::make_early_inc_range(graph.ops())) {
-      // Converts of an earlier run have done their part.
-      if (!touchesF32(op) || op.kind() == OpKind::Convert)
-        continue;
-      if (policy.isWide(&op))
-        widen(&op);
+    // Asked before operands become narrow: a branch of an If goes on reading
+    // f32, also where it gives integers alone. Converts of an earlier run have
+    // done their part.
+    llvm::SmallVector<Op *, 0> ops;
+    for (Op &op : graph.ops())
+      if (touchesF32(op) && op.kind() != OpKind::Convert)
+        ops.push_back(&op);
+    for (Op *op : ops) {
+      if (policy.isWide(op))
+        widen(op);
       else
-        lower(&op);
+        lower(op);
     }
     for (auto [i, output] : llvm::enumerate(graph.outputs()))
       if (lowered.contains(output))
