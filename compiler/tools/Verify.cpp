@@ -102,6 +102,8 @@ private:
 
 llvm::Error Verification::readInputs() {
   for (const std::string &text : options.inputs) {
+    if (!llvm::StringRef(text).contains('='))
+      return fault("--input " + text + ": expected NAME=FILE");
     auto [name, file] = llvm::StringRef(text).rsplit('=');
     unsigned i = 0;
     while (i < graph.numInputs() && graph.input(i)->name != name)
