@@ -64,21 +64,7 @@ function(dlc_add_model name)
     return()
   endif()
 
-  # The assembler includes the file as it is: no array in source form.
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.embedded)
-  file(CONFIGURE OUTPUT ${folder}/${name}.S @ONLY CONTENT [[
-  .section .rodata
-  .balign 256
-  .globl @name@_bundle
-@name@_bundle:
-  .incbin "@bundle@"
-end_of_bundle:
-  .balign 8
-  .globl @name@_bundle_bytes
-@name@_bundle_bytes:
-  .quad end_of_bundle - @name@_bundle
-  .section .note.GNU-stack,"",%progbits
-]])
   file(CONFIGURE OUTPUT ${folder}/${name}.h @ONLY CONTENT [[
 /* A compiled model inside this program, for dlc_bundle_open_memory. */
 #pragma once
@@ -92,11 +78,32 @@ extern const size_t @name@_bundle_bytes;
 }
 #endif
 ]])
-  enable_language(ASM)
-  set_source_files_properties(${folder}/${name}.S PROPERTIES
-                              OBJECT_DEPENDS ${bundle})
-  add_library(${name} STATIC ${folder}/${name}.S ${bundle})
+  # The assembler includes the file as it is: no array in source form. C or C++,
+  # whichever the project has; not by LTO, which sees no symbols in there.
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  set(source ${folder}/${name}.cpp)
+  if(C IN_LIST languages)
+    set(source ${folder}/${name}.c)
+  elseif(NOT CXX IN_LIST languages)
+    message(FATAL_ERROR "dlc_add_model(${name}): EMBED needs C or CXX, the project has ${languages}")
+  endif()
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[
+#include "@name@.h"
+__asm__(".pushsection .rodata\n"
+        ".balign 256\n"
+        ".globl @name@_bundle\n"
+        "@name@_bundle:\n"
+        ".incbin \"@bundle@\"\n"
+        "end_of_@name@_bundle:\n"
+        ".balign 8\n"
+        ".globl @name@_bundle_bytes\n"
+        "@name@_bundle_bytes:\n"
+        ".quad end_of_@name@_bundle - @name@_bundle\n"
+        ".popsection\n");
+]])
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${bundle}
+                                                   COMPILE_OPTIONS -fno-lto)
+  add_library(${name} STATIC ${source} ${bundle})
   target_include_directories(${name} INTERFACE ${folder})
-  set_target_properties(${name} PROPERTIES DLC_BUNDLE ${bundle}
-                                           LINKER_LANGUAGE C)
+  set_target_properties(${name} PROPERTIES DLC_BUNDLE ${bundle})
 endfunction()

@@ -16,6 +16,13 @@ cmake -S "$source/docs/examples/filetype" -B "$place/example" -G Ninja \
 cmake --build "$place/example"
 "$place/example/filetype" --host "$source/CMakeLists.txt" \
   "$source/scripts/models.py" "$source/scripts/setup.sh" | tee "$place/said"
+said() { # the sentence that a command ends with, which has to fail
+  if "$place/example/filetype" "${@:2}" 2>"$place/error"; then exit 1; fi
+  grep -qxF "$1" "$place/error"
+}
+said 'usage: filetype [--host] FILE...' --host
+said "filetype: $place/none: cannot be read" --host "$place/none"
+said "filetype: $place: cannot be read" --host "$place"
 grep -q 'CMakeLists.txt: cmake' "$place/said"
 grep -q 'models.py: python' "$place/said"
 grep -q 'setup.sh: shell' "$place/said"

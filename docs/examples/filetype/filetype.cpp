@@ -27,6 +27,10 @@ static void check(dlc_status status) {
 /// around the content left out, 256 where there is no byte.
 static std::vector<int32_t> features(const char *path) {
   std::ifstream file(path, std::ios::binary);
+  if (file.peek() == EOF && !file.eof()) {
+    std::fprintf(stderr, "filetype: %s: cannot be read\n", path);
+    std::exit(1);
+  }
   std::vector<unsigned char> bytes(std::istreambuf_iterator<char>(file), {});
   auto space = [](unsigned char c) { return std::strchr(" \t\n\r\v\f", c); };
   auto first = std::find_if_not(bytes.begin(), bytes.end(), space);
@@ -41,6 +45,10 @@ static std::vector<int32_t> features(const char *path) {
 
 int main(int argc, char **argv) {
   bool host = argc > 1 && !std::strcmp(argv[1], "--host");
+  if (argc < (host ? 3 : 2)) {
+    std::fprintf(stderr, "usage: filetype [--host] FILE...\n");
+    return 2;
+  }
   dlc_bundle *bundle;
   check(dlc_bundle_open_memory(magika_bundle, magika_bundle_bytes, &bundle));
   dlc_session_options options;
