@@ -238,6 +238,14 @@ class PackageTest(ModelTest):
         with self.assertRaisesRegex(ValueError, "no value for input 'x'"):
             session.run({})
 
+    def test_how_to_go_on_without_a_gpu(self):
+        """On a GPU the sentence is that no variant fits."""
+        with self.assertRaises(dlc.Error) as caught:
+            self.compiled(shapes={"x": (3, 6)}).session()
+        self.assertRegex(str(caught.exception),
+                         'no GPU: .*; the bundle runs on the CPU with device '
+                         '"host"$|no variant of the bundle fits')
+
     def test_refusals(self):
         with self.assertRaises(dlc.Error):
             dlc.Bundle(b"no bundle")

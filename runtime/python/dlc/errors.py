@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dlc import _runtime
 
 # The numbers of dlc_status.
-BAD_INPUT, UNSUPPORTED = 5, 4
+UNSUPPORTED, BAD_INPUT, NO_DEVICE = 4, 5, 7
 
 
 class Error(RuntimeError):

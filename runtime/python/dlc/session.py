@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dlc import _runtime
-from dlc.errors import BAD_INPUT, UNSUPPORTED, Error, translated
+from dlc.errors import (BAD_INPUT, NO_DEVICE, UNSUPPORTED, Error,
+                        translated)
 
 DEVICES = {"auto": 0, "cuda": 1, "host": 2}
 # kDLCUDA of DLPack's DLDeviceType.
@@ -76,6 +77,13 @@ def check_output(name, value):
                          f"{type(value).__name__}, expected an array")
 
 
+def without_gpu(bundle):
+    """How to go on where there is no GPU."""
+    if any(variant["target"] == "host" for variant in bundle.variants):
+        return 'the bundle runs on the CPU with device "host"'
+    return ('compiled with targets="host" it runs here, with device "host"')
+
+
 class Bundle:
     """A compiled model: a file, or the bytes of one."""
 
@@ -128,9 +136,15 @@ class Session:
         self._compile_missing = compile_missing
         self._running = threading.Lock()
         self._others = {}  # input shapes: a session that was compiled for them
-        with translated():
-            self._handle = _runtime.Session.create(
-                bundle._handle, DEVICES[device], **self._options)
+        try:
+            with translated():
+                self._handle = _runtime.Session.create(
+                    bundle._handle, DEVICES[device], **self._options)
+        except Error as error:
+            if device != "auto" or error.status != NO_DEVICE:
+                raise
+            raise Error(error.status,
+                        f"{error}; {without_gpu(bundle)}") from None
         self.inputs = ports(self._handle.inputs())
         self.outputs = ports(self._handle.outputs())
 
