@@ -170,7 +170,10 @@ llvm::Error Verification::limitSizes() {
             check(dlc_session_input_port(opened.session, index, &port)))
       return e;
     if (port.rank != type.rank())
-      continue; // binding says so
+      return fault(llvm::formatv("input \"{0}\" of the bundle has {1} "
+                                 "dimensions, that of the model {2}: is it a "
+                                 "bundle of another model?",
+                                 graph.input(i)->name, port.rank, type.rank()));
     for (unsigned d = 0; d < type.rank(); d++) {
       if (type.dim(d).kind() != Dim::Kind::Symbol)
         continue;

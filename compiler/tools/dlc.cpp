@@ -42,8 +42,9 @@ cl::list<std::string>
 cl::opt<std::string>
     precision("precision", cl::init("fp32"),
               cl::value_desc("fp32|tf32|fp16|bf16"), cl::cat(category),
-              cl::desc("what large products compute in; fp32 keeps the model's "
-                       "own types, and the others' gain is estimated then"));
+              cl::desc("what large products compute in; default: fp32, which "
+                       "keeps the model's own types and estimates the others' "
+                       "gain"));
 cl::list<std::string>
     shapeTexts("shape", cl::value_desc("NAME=1x3x224x224"), cl::cat(category),
                cl::desc("shape of an input: sizes, ranges as 1..8, or names, "
@@ -73,7 +74,8 @@ cl::opt<std::string>
             cl::desc("say why this pass declined where it did"));
 cl::opt<std::string> cacheDir(
     "cache-dir", cl::value_desc("folder"), cl::cat(category),
-    cl::desc("compiled kernels are kept here; default: $XDG_CACHE_HOME/dlc"));
+    cl::desc("compiled kernels are kept here; default: $XDG_CACHE_HOME/dlc, "
+             "~/.cache/dlc where that is not set"));
 cl::opt<bool> noCache("no-cache", cl::cat(category),
                       cl::desc("compile every kernel anew"));
 cl::opt<unsigned>
@@ -132,7 +134,7 @@ cl::opt<std::string> verifyDevice(
              "loaded from the bundle, only by name"));
 cl::opt<unsigned> verifySeed("seed", cl::init(1), cl::sub(verifyCommand),
                              cl::cat(category),
-                             cl::desc("of the random inputs"));
+                             cl::desc("of the random inputs; default: 1"));
 
 int fail(const Twine &message) {
   WithColor::error(errs(), "dlc") << message << "\n";
