@@ -24,7 +24,8 @@ usage: dlc-run BUNDLE [--input NAME=FILE]... [--save DIR] [options]
 Inputs and outputs
   --input NAME=FILE     an input: .npy, .npz (FILE.npz:KEY where it holds
                         several), or .pb (an ONNX TensorProto)
-  --shape NAME=1x3x224x224   the shape of an input that has no file
+  --shape NAME=1x3x224x224   the shape of an input that has no file; without
+                        it, the smallest that the bundle takes
   --range NAME=LOW..HIGH     bounds of its random values; without this, floats
                         are normal and integers 0 to 9
   --seed N              of the random inputs (default 0)

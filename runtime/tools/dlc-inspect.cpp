@@ -95,7 +95,7 @@ static void printVariant(const BundleReader &file, size_t index) {
          counted(plan.streams, "stream").c_str());
   std::vector<std::string> names;
   for (const auto &symbol : plan.symbols)
-    names.push_back(symbol->name);
+    names.push_back("\"" + symbol->name + "\""); // "N"x3, not Nx3
   auto ports = [&](const char *what, const auto &all) {
     for (const auto &port : all) {
       std::string shape;

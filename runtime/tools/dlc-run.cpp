@@ -296,6 +296,8 @@ static int run(const RunOptions &options) {
       try {
         listPorts(open(bundle, host));
       } catch (const std::runtime_error &) {
+        printf("its inputs and outputs: dlc-inspect %s\n",
+               options.bundle.c_str());
       }
     }
     return 0;

@@ -475,7 +475,7 @@ TEST(DlcRun, SaysWhatIsWrong) {
 TEST(DlcRun, SaysHowToGoOnWithoutAGpu) {
   Folder folder;
   std::string bundle = folder / "m.bundle";
-  auto said = [&](bool hasHost) {
+  auto said = [&](bool hasHost, const char *option = "") {
     dlc::bundle::BundleBuilder builder;
     builder.addVariant(dlc::test::launchVariant());
     if (hasHost) {
@@ -486,7 +486,7 @@ TEST(DlcRun, SaysHowToGoOnWithoutAGpu) {
     BundleFile file(builder);
     write(bundle,
           {reinterpret_cast<const char *>(file.span().data()), file.size});
-    return dlcRun(bundle).second;
+    return dlcRun(bundle + option).second;
   };
   if (said(false).find("no GPU: ") == std::string::npos)
     GTEST_SKIP() << "there is a GPU";
@@ -496,6 +496,10 @@ TEST(DlcRun, SaysHowToGoOnWithoutAGpu) {
   EXPECT_TRUE(said(true).ends_with("; the bundle runs on the CPU with "
                                    "--device=host\n"))
       << said(true);
+  std::string listed = said(false, " --list");
+  EXPECT_TRUE(listed.ends_with("\nits inputs and outputs: dlc-inspect " +
+                               bundle + "\n"))
+      << listed;
 }
 
 TEST(DlcInspect, SaysWhatIsInABundle) {
@@ -512,7 +516,7 @@ TEST(DlcInspect, SaysWhatIsInABundle) {
   };
   says("", "model rich, by test\n");
   says("", "variant 1: sm_90a fp16, shapes any, driver for CUDA 13.0 or newer");
-  says("", "  output z: f32 count\n");
+  says("", "  output z: f32 \"count\"\n");
   says("", "  0 kernels (0.0 KB), 1 weight (0.00 MB), 6 steps, 1 stream\n");
   says("", "  1 kernel (0.0 KB), 0 weights (0.00 MB), 1 step, 2 streams\n");
   says("--kernels --variant=1",
