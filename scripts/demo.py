@@ -92,13 +92,14 @@ def compile_all(options):
     folder = Path(options.build) / "demo"
     folder.mkdir(exist_ok=True)
     for name, shapes in SHAPES.items():
+        print(f"  {name:8} ", end="", flush=True)
         start = time.perf_counter()
         bundle = dlc.compile(
             table.MODELS[name].file, folder / f"{name}.bundle", targets=target,
             precision=options.precision, shapes=shapes)
         size = (folder / f"{name}.bundle").stat().st_size / 2**20
         sessions[name] = bundle.session(options.device, compile_missing=True)
-        say(f"  {name:8} {size:6.1f} MB in "
+        say(f"{size:6.1f} MB in "
             f"{time.perf_counter() - start:5.1f} s   "
             f"{table.MODELS[name].title}")
     return sessions
@@ -189,7 +190,8 @@ def main():
     sys.path.insert(0, str(options.build.resolve() / "python"))
     import dlc
     if options.device == "auto" and not has_gpu():
-        say("no GPU here: the kernels run on the CPU, by the host target")
+        say("no GPU here: the kernels run on the CPU, by the host target, which "
+            "is for trying\nand testing; onnxruntime, made for CPUs, is faster")
         options.device = "host"
     say(f"compiling with dlc {dlc.__version__}, {options.precision}")
     sessions = compile_all(options)
@@ -198,6 +200,9 @@ def main():
     good = name_files(sessions["magika"])
     if share < 0.98 or not good:
         sys.exit("demo: error: dlc and onnxruntime disagree, see above")
+    say()
+    say(f"the tools are in {options.build}/bin, the bundles in "
+        f"{options.build}/demo")
 
 
 if __name__ == "__main__":

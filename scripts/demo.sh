@@ -46,6 +46,6 @@ if [ ! -e "$folder/build.ninja" ] || ! grep -q DLC_PYTHON:BOOL=ON "$folder/CMake
   }
 fi
 say "building the tools and the Python package in $folder"
-ninja -C "$folder" dlc dlc-run dlc_python || die "the build failed, see above"
+ninja -C "$folder" dlc dlc-run dlc-opt dlc-inspect dlc_python || die "the build failed, see above"
 
 exec .venv/bin/python scripts/demo.py --build "$folder" "${arguments[@]}"
