@@ -132,6 +132,8 @@ llvm::Error HostCompiler::run(llvm::ArrayRef<std::string> arguments,
       program, argv, std::nullopt,
       {llvm::StringRef(""), llvm::StringRef(log), llvm::StringRef(log)}, 0, 0,
       &error);
+  if (code < 0)
+    return failure(program + ": " + error);
   if (code != 0)
     return failure(program + " ended with " + std::to_string(code) + "\n" +
                    (error.empty() ? read(log) : error));

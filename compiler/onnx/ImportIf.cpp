@@ -85,8 +85,7 @@ static std::string whatDecides(NodeReader &n, Value *condition) {
     return "; fixed sizes of input " + inputs +
            ", with --shape, decide which one is taken";
   return "; which one is taken is not known at compile time: " +
-         n.context.known.whyUnknown(condition) +
-         ", unless --bind makes it a constant";
+         n.context.known.whyUnknown(condition);
 }
 
 namespace {

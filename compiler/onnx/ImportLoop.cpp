@@ -139,8 +139,7 @@ static void region(NodeReader &n, NodeBuilder &b, LoopParts &parts) {
       if (!symbol.bound) {
         n.error("the number of its iterations has no bound that shapes give, "
                 "which its scan outputs need" +
-                (parts.trips ? ": " + n.context.known.whyUnknown(parts.trips) +
-                                   " (--bind makes an input a constant)"
+                (parts.trips ? ": " + n.context.known.whyUnknown(parts.trips)
                              : std::string(": it has no trip count")));
         good = false;
       }

@@ -161,7 +161,8 @@ std::string KnownValues::whyUnknown(Value *value) const {
     if (!op) {
       if (!v->name.empty())
         return "it is computed from the values of input \"" + v->name +
-               "\", which are only known at run time";
+               "\", which are only known at run time, unless --bind makes it "
+               "a constant";
       fallback = "it is computed inside a branch or loop from values that are "
                  "only known at run time";
       continue;

@@ -79,7 +79,7 @@ cl::opt<std::string> cacheDir(
 cl::opt<bool> noCache("no-cache", cl::cat(category),
                       cl::desc("compile every kernel anew"));
 cl::opt<unsigned>
-    jobs("j", cl::init(0), cl::value_desc("n"), cl::cat(category),
+    jobs("j", cl::init(0), cl::Prefix, cl::value_desc("n"), cl::cat(category),
          cl::desc("threads that compile kernels; default: one per core"));
 cl::opt<bool> quiet("quiet", cl::cat(category), cl::desc("print errors alone"));
 cl::alias quietShort("q", cl::aliasopt(quiet), cl::desc("short for --quiet"),

@@ -262,13 +262,13 @@ initializer "w": element type 77 is not supported: supported are FLOAT, UINT8, I
 # Data-dependent sizes ---------------------------------------------------------
 case("shape from data", model(
     node("Reshape", "x s"), [("x", F32, [2, 3]), ("s", I64, [2])]), """
-node "n" (Reshape): input 1 (shape) must be known at compile time: it is computed from the values of input "s", which are only known at run time
+node "n" (Reshape): input 1 (shape) must be known at compile time: it is computed from the values of input "s", which are only known at run time, unless --bind makes it a constant
 """)
 case("shape from data, some steps away", model(
     [node("Add", "s one", "t", "plus"), node("Reshape", "x t", "y", "r")],
     [("x", F32, [2, 3]), ("s", I64, [2])],
     constants=[constant("one", [1, 1], "i8")]), """
-node "r" (Reshape): input 1 (shape) must be known at compile time: it is computed from the values of input "s", which are only known at run time
+node "r" (Reshape): input 1 (shape) must be known at compile time: it is computed from the values of input "s", which are only known at run time, unless --bind makes it a constant
 """)
 case("no shape at all", model(node("Relu", "x"), [("x", F32, None)]), """
 input "x": has no shape in the model, not even a rank: say it with --shape x=1x3x224x224
