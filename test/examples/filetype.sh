@@ -4,7 +4,7 @@
 set -euo pipefail
 source=$1 build=$2
 [ -e "$source/.models/magika.onnx" ] || {
-  echo "no .models/magika.onnx: run scripts/models.py magika"
+  echo "no .models/magika.onnx: run .venv/bin/python scripts/models.py magika"
   exit 77
 }
 place=$build/test-install

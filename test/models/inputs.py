@@ -86,7 +86,8 @@ def word(height, width):
 def speech():
     """A spoken word, 48,000 samples a second, -1 to 1."""
     if not SPEECH.exists():
-        raise FileNotFoundError(f"no {SPEECH}: run scripts/models.py")
+        raise FileNotFoundError(
+            f"no {SPEECH}: run .venv/bin/python scripts/models.py")
     with wave.open(str(SPEECH)) as file:
         frames = file.readframes(file.getnframes())
         channels = file.getnchannels()

@@ -57,8 +57,8 @@ def evaluate(model, inputs):
 def reference(model, case):
     """(inputs, outputs) of a case, each a dictionary of arrays by name."""
     if not model.file.exists():
-        raise FileNotFoundError(f"no {model.file}: run scripts/models.py "
-                                f"{model.name}")
+        raise FileNotFoundError(f"no {model.file}: run .venv/bin/python "
+                                f"scripts/models.py {model.name}")
     inputs = {name: np.ascontiguousarray(value)
               for name, value in case.inputs().items()}
     path = CACHE / model.name / f"{case.name}.npz"
