@@ -5,6 +5,7 @@
 #include "compiler/tools/Verify.h"
 #include "ir/Check.h"
 #include "runtime/tools/Counted.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -28,8 +29,9 @@ cl::SubCommand check("check",
 cl::SubCommand verifyCommand(
     "verify", "compare a bundle with the reference, on random or given inputs");
 
-cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"),
-                           cl::cat(category));
+// A list, so that a second one gets a sentence of ours.
+cl::list<std::string> models(cl::Positional, cl::desc("<model.onnx>"),
+                             cl::cat(category));
 cl::opt<std::string> output(
     "o",
     cl::desc("where the bundle goes; default: the model's name with .bundle"),
@@ -315,9 +317,15 @@ void report(const CompileSummary &summary, StringRef path) {
 }
 
 int runCompile() {
-  if (model.empty())
+  if (models.size() > 1)
+    return fail("expected one model, found " + Twine(models.size()) + ": " +
+                join(models, ", ") +
+                ("; dlc model.onnx -o model.bundle compiles one, dlc --help "
+                 "lists the commands"));
+  if (models.empty())
     return fail("no model given: expected dlc model.onnx -o model.bundle (dlc "
                 "--help says more)");
+  const std::string &model = models.front();
   CompileOptions options;
   Expected<std::vector<ImportOptions>> all =
       specialisations(list(shapeTexts), list(bindTexts), list(keptNames));

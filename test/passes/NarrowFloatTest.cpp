@@ -5,7 +5,10 @@
 #include "ir/Constant.h"
 #include "ir/Text.h"
 #include "passes/RoundWeights.h"
+#include "llvm/ADT/STLExtras.h"
 
+#include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <gtest/gtest.h>
@@ -44,8 +47,9 @@ TEST_P(NarrowFloatTest, RoundsAsOneValueDoes) {
         values.push_back(std::nextafter(v, to));
   }
   // At an odd address, as in a mapped file.
-  std::vector<uint8_t> bytes(values.size() * 4 + 1);
-  std::memcpy(bytes.data() + 1, values.data(), values.size() * 4);
+  std::vector<uint8_t> bytes(1);
+  for (float v : values)
+    llvm::append_range(bytes, std::bit_cast<std::array<uint8_t, 4>>(v));
   std::vector<uint16_t> rounded(values.size(), 0xdead);
   roundToNarrow(bytes.data() + 1, rounded.data(), values.size(), GetParam());
   for (size_t i = 0; i < values.size(); ++i) {
